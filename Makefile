@@ -1,0 +1,53 @@
+# Two commands set everything up on a fresh machine: `make demo` and `make test`.
+#
+#   make demo     the main job on real pictures, checked against NumPy and timed beside it
+#   make test     lint, format, types, layers, tests
+#   make bench    side by side with installed peers
+#   make clean    forget environments and what tools left behind
+#
+#   PYTHON=python3.12   another interpreter;  VENV=.venv312   another environment
+#   PYTEST_ARGS='-k …'  more words for pytest; WORKERS=0      no worker processes
+#   CUBEPY_TEST_APT=1   allow `make` to install missing system packages (Debian, Ubuntu; root)
+
+VENV ?= .venv
+WORKERS ?= 2
+PYTEST_ARGS ?=
+export CUBEPY_TEST_APT
+
+BIN := $(VENV)/bin
+# Folders with Python in them, as far as they exist yet.
+SOURCES := $(patsubst %/,%,$(wildcard cubepy/ cubepy_tensor/ runtimes/ benchmarks/ examples/ tests/))
+
+.DELETE_ON_ERROR:
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/python examples/demo.py
+
+test: check
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+check: $(VENV)/.installed-test
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy $(SOURCES)
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+# One stamp per set of extras; a changed pyproject.toml installs again, anything else is quick.
+$(VENV)/.installed-demo: EXTRAS := demo
+$(VENV)/.installed-test: EXTRAS := test,demo
+$(VENV)/.installed-bench: EXTRAS := bench,demo
+$(VENV)/.installed-%: pyproject.toml $(VENV)/.created
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@touch $@
+
+$(VENV)/.created:
+	@PYTHON="$(PYTHON)" sh .ci/make-venv "$(VENV)"
+	@touch $@
+
+clean:
+	rm -rf .venv* build dist out .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

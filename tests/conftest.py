@@ -1,0 +1,26 @@
+"""What every test shares: a cache of its own, and how hard hypothesis tries.
+
+No test reads or writes the user's own cache. `HYPOTHESIS_PROFILE=thorough` looks for ten times as
+many examples; in continuous integration the examples are the same in every run.
+"""
+
+import os
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Point everything that asks for the user's cache folder at one that dies with the session."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
