@@ -1,0 +1,228 @@
+"""Every exception cubepy raises.
+
+::
+
+    CubeError
+    ├── SourceError                a mistake in a kernel's source; carries one or more Diagnostics
+    │   ├── CubeSyntaxError        (SyntaxError)   a statement or expression kernels do not have
+    │   ├── CubeTypeError          (TypeError)     types that do not go together
+    │   ├── CubeNameError          (NameError)     a name that is not defined, or not on every path
+    │   ├── CubeValueError         (ValueError)    a value out of its permitted range
+    │   ├── ComptimeError          (ValueError)    something must be known while compiling and is not
+    │   ├── UniformityError        (ValueError)    a barrier or plane op under divergent control flow
+    │   └── UnsupportedError       (NotImplementedError)  the target cannot do it; names the feature
+    ├── SourceUnavailable          (OSError)       the text of the kernel cannot be found
+    ├── LaunchError                (ValueError)    arguments or sizes of a launch do not fit
+    │   ├── ArgumentError          (TypeError)     one argument does not fit its parameter
+    │   └── OutOfBoundsError       (IndexError)    check="validate" found an access outside
+    ├── AssertionFailed            (AssertionError) an `assert` of a kernel did not hold
+    ├── RuntimeUnavailable         (RuntimeError)  a runtime or device that is not there, and why
+    ├── BackendError               (RuntimeError)  a tool or driver complained; its output attached
+    ├── OutOfMemoryError           (MemoryError)
+    ├── DeviceLostError            (RuntimeError)
+    ├── ConfigError                (ValueError)
+    ├── ParseError                 (ValueError)    IR text that does not parse
+    ├── VerifyError                (RuntimeError)  a bug in cubepy: ill-formed IR
+    └── ReferenceFault             (RuntimeError)  the reference runtime found a fault in a kernel
+        ├── DataRaceError
+        ├── UninitializedReadError
+        ├── DivergentBarrierError
+        └── NoProgressError
+
+Errors of kernels are built from :class:`Diagnostic` values: what, where, why, what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cubepy.location import Loc, excerpt
+
+__all__ = [
+    "ArgumentError",
+    "AssertionFailed",
+    "BackendError",
+    "ComptimeError",
+    "ConfigError",
+    "CubeError",
+    "CubeNameError",
+    "CubeSyntaxError",
+    "CubeTypeError",
+    "CubeValueError",
+    "DataRaceError",
+    "DeviceLostError",
+    "Diagnostic",
+    "DivergentBarrierError",
+    "LaunchError",
+    "NoProgressError",
+    "OutOfBoundsError",
+    "OutOfMemoryError",
+    "ParseError",
+    "ReferenceFault",
+    "RuntimeUnavailable",
+    "SourceError",
+    "SourceUnavailable",
+    "UniformityError",
+    "UninitializedReadError",
+    "UnsupportedError",
+    "VerifyError",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One complaint: `message` at `loc`, further places in `notes`, and what to do in `help`."""
+
+    message: str
+    loc: Loc
+    help: str = ""
+    notes: tuple[tuple[str, Loc], ...] = ()
+
+    def render(self) -> str:
+        """The complaint as shown to a person, several lines."""
+        lines = [f"{self.loc}: error: {self.message}", excerpt(self.loc)]
+        for text, place in self.notes:
+            lines += [f"{place}: note: {text}", excerpt(place)]
+        call = self.loc.inlined_at
+        while call is not None:
+            where = f" in {call.function}" if call.function else ""
+            lines += [f"{call}: note: called from here{where}", excerpt(call)]
+            call = call.inlined_at
+        if self.help:
+            lines.append(f"  help: {self.help}")
+        return "\n".join(line for line in lines if line)
+
+
+class CubeError(Exception):
+    """Base of everything cubepy raises."""
+
+
+class SourceError(CubeError):
+    """A mistake in a kernel; `diagnostics` holds every complaint found, the first one names the class."""
+
+    def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = found
+        super().__init__("\n\n".join(diagnostic.render() for diagnostic in found))
+
+    @property
+    def loc(self) -> Loc:
+        """The place of the first complaint."""
+        return self.diagnostics[0].loc
+
+    def __str__(self) -> str:
+        return "\n\n".join(diagnostic.render() for diagnostic in self.diagnostics)
+
+
+class CubeSyntaxError(SourceError, SyntaxError):
+    """A statement or expression that kernels do not have."""
+
+
+class CubeTypeError(SourceError, TypeError):
+    """Types that do not go together."""
+
+
+class CubeNameError(SourceError, NameError):
+    """A name that is not defined, or not on every path."""
+
+
+class CubeValueError(SourceError, ValueError):
+    """A value out of its permitted range."""
+
+
+class ComptimeError(SourceError, ValueError):
+    """Something must be known while the kernel is compiled and is not."""
+
+
+class UniformityError(SourceError, ValueError):
+    """A barrier or plane operation under control flow that is not uniform enough."""
+
+
+class UnsupportedError(SourceError, NotImplementedError):
+    """The target cannot do it; the message names the feature."""
+
+
+class SourceUnavailable(CubeError, OSError):
+    """The source text of a kernel cannot be found."""
+
+
+class LaunchError(CubeError, ValueError):
+    """Arguments or sizes of a launch do not fit."""
+
+
+class ArgumentError(LaunchError, TypeError):
+    """One argument of a launch does not fit its parameter."""
+
+
+class OutOfBoundsError(LaunchError, IndexError):
+    """`check="validate"` found an access outside; `loc` is the place in the kernel."""
+
+    def __init__(self, message: str, loc: Loc) -> None:
+        self.loc = loc
+        super().__init__(Diagnostic(message=message, loc=loc).render())
+
+
+class AssertionFailed(CubeError, AssertionError):
+    """An `assert` of a kernel did not hold; `loc` is its place."""
+
+    def __init__(self, message: str, loc: Loc) -> None:
+        self.loc = loc
+        super().__init__(Diagnostic(message=message, loc=loc).render())
+
+
+class RuntimeUnavailable(CubeError, RuntimeError):
+    """A runtime or device that is not there, and why."""
+
+
+class BackendError(CubeError, RuntimeError):
+    """A compiler, assembler or driver complained; its own output is in `output`."""
+
+    def __init__(self, message: str, output: str = "") -> None:
+        self.output = output
+        super().__init__(f"{message}\n{output}" if output else message)
+
+
+class OutOfMemoryError(CubeError, MemoryError):
+    """A device has no room for an allocation; buffers and device stay usable."""
+
+
+class DeviceLostError(CubeError, RuntimeError):
+    """The device stopped answering."""
+
+
+class ConfigError(CubeError, ValueError):
+    """A setting that is not known or does not fit."""
+
+
+class ParseError(CubeError, ValueError):
+    """IR text that does not parse."""
+
+
+class VerifyError(CubeError, RuntimeError):
+    """Ill-formed IR: a bug in cubepy, never the user's mistake. The printed kernel is attached as a note."""
+
+
+class ReferenceFault(CubeError, RuntimeError):
+    """The reference runtime found a fault; `diagnostics` name the places."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostics = (diagnostic,)
+        self.loc = diagnostic.loc
+        super().__init__(diagnostic.render())
+
+
+class DataRaceError(ReferenceFault):
+    """Two units touch the same element, one writes, and no barrier orders them."""
+
+
+class UninitializedReadError(ReferenceFault):
+    """A read of shared or private memory that nothing has written."""
+
+
+class DivergentBarrierError(ReferenceFault):
+    """A barrier that not every unit of the cube reaches."""
+
+
+class NoProgressError(ReferenceFault):
+    """A loop in which nothing changes any more: units wait for one another."""

@@ -1,0 +1,65 @@
+"""Where a piece of a kernel stands in the user's source, and how to show it.
+
+A :class:`Loc` is a span of one file; every IR op carries one to the end, so that any later stage can point
+at the user's own line. :func:`excerpt` turns it into the source line with carets. Nothing here knows Python's
+`ast` or the IR.
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass, replace
+
+__all__ = ["UNKNOWN", "Loc", "excerpt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loc:
+    """A span of source text: lines count from 1, columns from 0, the end column is exclusive.
+
+    `inlined_at` is the place of the call through which this code was reached, or None.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    function: str = ""
+    inlined_at: Loc | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column + 1}"
+
+    def called_from(self, call: Loc) -> Loc:
+        """This place, reached through `call`; an existing chain is extended at its outer end."""
+        if self.inlined_at is None:
+            return replace(self, inlined_at=call)
+        return replace(self, inlined_at=self.inlined_at.called_from(call))
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a place to show."""
+        return self.line > 0
+
+
+UNKNOWN = Loc(file="<unknown>", line=0)
+
+
+def _caret_line(source: str, loc: Loc) -> str:
+    """Spaces and carets under the span; wide characters before it keep their width through tabs only."""
+    width = len(source.rstrip())
+    last = loc.end_column if loc.end_line in (0, loc.line) else width
+    start = min(loc.column, width)
+    length = max(1, min(max(last, start + 1), max(width, start + 1)) - start)
+    lead = "".join("\t" if character == "\t" else " " for character in source[:start])
+    return lead + "^" * length
+
+
+def excerpt(loc: Loc) -> str:
+    """The source line of `loc` with its number and carets below the span, or "" if the text is not to be had."""
+    source = linecache.getline(loc.file, loc.line).rstrip("\n") if loc.known else ""
+    if not source.strip():
+        return ""
+    number = f"{loc.line:>5} | "
+    return f"{number}{source}\n{' ' * (len(number) - 2)}| {_caret_line(source, loc)}"

@@ -1,0 +1,129 @@
+"""The contract of a runtime: what loads artifacts and launches them.
+
+A :class:`Runtime` lists its devices; a :class:`Device` owns memory, loads an :class:`Artifact` and launches
+it over a :class:`Grid` with one :class:`Binding` an argument. What every runtime shares (checking arguments,
+copying host arrays in and out, splitting grids, pools) stands above this contract, in `launch.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cubepy.ir import Scalar
+from cubepy.target import Artifact, Target
+
+__all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime", "ScalarBinding"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """How many cubes, x first, and the extents of the shape launched over (the unit counts if none)."""
+
+    cube_count: tuple[int, int, int]
+    extent: tuple[int, int, int]
+
+    @property
+    def cubes(self) -> int:
+        """All cubes of the launch."""
+        return self.cube_count[0] * self.cube_count[1] * self.cube_count[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayBinding:
+    """An array argument in device memory: `memory` is what the device's `alloc` or `wrap` gave.
+
+    `offset`, `shape`, `strides` count elements; `offset` leads to the element with all subscripts 0.
+    """
+
+    memory: Any
+    element: Scalar
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarBinding:
+    """A scalar argument, already converted to its parameter's type."""
+
+    element: Scalar
+    value: int | float | bool
+
+
+Binding = ArrayBinding | ScalarBinding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LoadedKernel:
+    """An artifact that a device can launch; `handle` is the device's own."""
+
+    artifact: Artifact
+    handle: Any
+
+
+class Device(ABC):
+    """One unit of hardware of a runtime. Safe to use from several threads."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name, as `cubepy.device(name)` takes it: `cpu`, `opencl:1`."""
+
+    @property
+    @abstractmethod
+    def target(self) -> Target:
+        """What code is generated for, with the features that the device's probe found."""
+
+    @property
+    @abstractmethod
+    def host_memory(self) -> bool:
+        """Whether kernels work on NumPy memory as it is, without copies."""
+
+    @abstractmethod
+    def alloc(self, size: int) -> Any:
+        """`size` bytes, aligned to 64; raises OutOfMemoryError. Freed when nothing refers to it."""
+
+    @abstractmethod
+    def write(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy a contiguous host array to the start of a memory."""
+
+    @abstractmethod
+    def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy the start of a memory into a contiguous host array, after all launches before."""
+
+    @abstractmethod
+    def wrap(self, data: np.ndarray[Any, Any]) -> Any:
+        """A memory that is the host array's own; only where `host_memory` holds."""
+
+    @abstractmethod
+    def load(self, artifact: Artifact) -> LoadedKernel:
+        """Make an artifact ready to launch; raises BackendError with the tool's output."""
+
+    @abstractmethod
+    def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Run a kernel; work of one device happens in order. Nothing is done for a grid without cubes.
+
+        Raises OutOfBoundsError or AssertionFailed if the kernel reported a fault.
+        """
+
+    @abstractmethod
+    def sync(self) -> None:
+        """Wait until every launch has finished."""
+
+
+class Runtime(ABC):
+    """A way to reach devices: one entry of the group `cubepy.runtimes`, `module:function` giving this."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """`cpu`, `cuda`, `opencl`, `wgpu`, `reference`."""
+
+    @abstractmethod
+    def devices(self) -> Sequence[Device]:
+        """Its devices, best first; raises RuntimeUnavailable with the reason."""

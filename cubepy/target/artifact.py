@@ -1,0 +1,54 @@
+"""What an emitter hands to a runtime: text or bytes, the entry, the ABI, the line map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from cubepy.ir import Access
+from cubepy.location import Loc
+from cubepy.target.abi import Abi
+from cubepy.target.target import Target
+
+__all__ = ["Artifact", "Schedule"]
+
+
+class Schedule(Enum):
+    """What the tasks of a CPU entry are.
+
+    CUBES: task t is the cube with CUBE_POS t. ROWS: the launch is seen as rows of units along x
+    (`row_units` = count_x * dim_x, or the extent of x where the launch is over a shape; rows = all y, z
+    positions) and each row is cut into pieces of `Artifact.task_units` units: task t is piece
+    t % pieces of row t // pieces.
+    """
+
+    CUBES = "cubes"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """`text` in the target's language, or `binary`. `entry` is the symbol to launch.
+
+    `access` tells for each parameter whether it is read or written; `line_map` maps a line of `text` to the
+    place in the kernel; `arena_bytes` is the scratch a CPU entry needs per thread; `faults` are the places
+    that a fault record's number stands for. `decisions` say what the emitter chose and why, for people.
+    """
+
+    target: Target
+    kernel_name: str
+    entry: str
+    text: str
+    abi: Abi
+    cube_dim: tuple[int, int, int]
+    access: tuple[Access, ...]
+    binary: bytes = b""
+    schedule: Schedule = Schedule.CUBES
+    task_units: int = 0
+    over: bool = False
+    arena_bytes: int = 0
+    work_per_unit: int = 1
+    line_map: Mapping[int, Loc] = field(default_factory=dict)
+    faults: tuple[tuple[str, Loc], ...] = ()
+    decisions: tuple[tuple[Loc, str], ...] = ()

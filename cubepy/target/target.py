@@ -1,0 +1,62 @@
+"""A target: what code is generated for, as a value one can type.
+
+`Target.parse("cpu:x86-64-v3")` and the like; `str(target)` gives the text back. Options follow after `+`:
+`cpu:x86-64-v3+gang=8` fixes the gang width of the CPU code generator. Nothing here asks a device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from cubepy.errors import ConfigError
+from cubepy.target.features import Features, features_of
+
+__all__ = ["Target"]
+
+LANGUAGES = ("cpu", "reference", "ptx", "opencl", "wgsl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """`language` is one of cpu, reference, ptx, opencl, wgsl; `machine` what follows the colon ("" = default).
+
+    `options` are sorted (name, value) pairs; `features` follow from language and machine unless a device's
+    probe replaced them.
+    """
+
+    language: str
+    machine: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    features: Features = field(default_factory=Features)
+
+    @staticmethod
+    def parse(text: str) -> Target:
+        """A target from its text; raises ConfigError naming what is known."""
+        head, *settings = text.split("+")
+        language, _, machine = head.partition(":")
+        if language not in LANGUAGES:
+            raise ConfigError(f"no target {text!r}: known are {', '.join(LANGUAGES)}")
+        options = tuple(sorted(_option(setting, text) for setting in settings))
+        return Target(
+            language=language, machine=machine, options=options, features=features_of(language, machine)
+        )
+
+    def option(self, name: str, default: str = "") -> str:
+        """The value of an option, or `default`."""
+        return dict(self.options).get(name, default)
+
+    def with_option(self, name: str, value: str) -> Target:
+        """The same target with one option set."""
+        kept = {**dict(self.options), name: value}
+        return replace(self, options=tuple(sorted(kept.items())))
+
+    def __str__(self) -> str:
+        head = f"{self.language}:{self.machine}" if self.machine else self.language
+        return "+".join((head, *(f"{name}={value}" for name, value in self.options)))
+
+
+def _option(setting: str, text: str) -> tuple[str, str]:
+    name, equals, value = setting.partition("=")
+    if not (name and equals and value):
+        raise ConfigError(f"target {text!r}: options are written name=value, not {setting!r}")
+    return name, value
