@@ -9,10 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SAXPY_LENGTH = 16 << 20
+GELU_LENGTH = 16 << 20
+SUM_LENGTH = 16 << 20
+SUM_GROUP = 256
+MATMUL_SIZE = 1024
+MATMUL_TILE = 16
+HISTOGRAM_LENGTH = 16 << 20
 MANDELBROT_SIZE = 2048
 MANDELBROT_ITERATIONS = 256
 # The view is [-2, 1) × [-1.5, 1.5): pixel (x, y) stands for origin + step · (x, y).
@@ -105,6 +112,108 @@ def mandelbrot_is_right(after_one_call: list[Array]) -> bool:
     return np.array_equal(counts, mandelbrot_counts(sampled[None, :], sampled[:, None]))
 
 
+GELU_SOURCE = """
+#pragma OPENCL FP_CONTRACT OFF
+kernel void gelu(global const float *restrict x, global float *restrict out) {
+    size_t i = get_global_id(0);
+    float v = x[i];
+    out[i] = 0.5f * v * (1.0f + erf(v * 0.7071067811865476f));
+}
+"""
+
+
+def gelu_arguments() -> list[Any]:
+    x = np.random.default_rng(1).standard_normal(GELU_LENGTH, np.float32)
+    return [x, np.zeros_like(x)]
+
+
+def gelu_is_right(after_one_call: list[Array]) -> bool:
+    x, out = (array[::97].astype(np.float64) for array in after_one_call)
+    exact = 0.5 * x * (1.0 + special.erf(x * np.sqrt(0.5)))
+    return np.allclose(out, exact, rtol=1e-5, atol=1e-6)
+
+
+BLOCK_SUM_SOURCE = """
+#pragma OPENCL FP_CONTRACT OFF
+#define GROUP 256
+kernel void block_sum(global const float *restrict x, global float *restrict sums) {
+    local float partial[GROUP];
+    int unit = get_local_id(0);
+    partial[unit] = x[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = GROUP / 2; step > 0; step /= 2) {
+        if (unit < step) partial[unit] += partial[unit + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (unit == 0) sums[get_group_id(0)] = partial[0];
+}
+"""
+
+
+def block_sum_arguments() -> list[Any]:
+    x = np.random.default_rng(2).random(SUM_LENGTH, np.float32)
+    return [x, np.zeros(SUM_LENGTH // SUM_GROUP, np.float32)]
+
+
+def block_sum_is_right(after_one_call: list[Array]) -> bool:
+    """The tree of the kernel, level by level: the same additions, so the same bits."""
+    x, sums = after_one_call
+    level = x.reshape(-1, SUM_GROUP)
+    while level.shape[1] > 1:
+        half = level.shape[1] // 2
+        level = level[:, :half] + level[:, half:]
+    return np.array_equal(sums, level[:, 0])
+
+
+TILED_MATMUL_SOURCE = """
+#pragma OPENCL FP_CONTRACT OFF
+#define TILE 16
+kernel void tiled_matmul(global const float *restrict a, global const float *restrict b,
+                         global float *restrict c, int n) {
+    local float tile_a[TILE][TILE], tile_b[TILE][TILE];
+    int x = get_local_id(0), y = get_local_id(1);
+    int column = get_global_id(0), row = get_global_id(1);
+    float sum = 0.0f;
+    for (int start = 0; start < n; start += TILE) {
+        tile_a[y][x] = a[row * n + start + x];
+        tile_b[y][x] = b[(start + y) * n + column];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < TILE; k++) sum += tile_a[y][k] * tile_b[k][x];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    c[row * n + column] = sum;
+}
+"""
+
+
+def tiled_matmul_arguments() -> list[Any]:
+    random = np.random.default_rng(3)
+    a, b = (random.random((MATMUL_SIZE, MATMUL_SIZE), np.float32) for _ in range(2))
+    return [a, b, np.zeros_like(a), np.int32(MATMUL_SIZE)]
+
+
+def tiled_matmul_is_right(after_one_call: list[Array]) -> bool:
+    a, b, c = after_one_call
+    return np.allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-4)
+
+
+HISTOGRAM_SOURCE = """
+kernel void histogram(global const uchar *restrict values, global uint *restrict counts) {
+    atomic_inc(&counts[values[get_global_id(0)]]);
+}
+"""
+
+
+def histogram_arguments() -> list[Any]:
+    values = np.random.default_rng(4).integers(0, 256, HISTOGRAM_LENGTH, np.uint8)
+    return [values, np.zeros(256, np.uint32)]
+
+
+def histogram_is_right(after_one_call: list[Array]) -> bool:
+    values, counts = after_one_call
+    return np.array_equal(counts, np.bincount(values, minlength=256))
+
+
 OPENCL_KERNELS = (
     OpenclKernel(
         name="saxpy",
@@ -122,5 +231,40 @@ OPENCL_KERNELS = (
         local_sizes=(None, (64, 1), (256, 1), (1024, 1)),
         arguments=mandelbrot_arguments,
         is_right=mandelbrot_is_right,
+    ),
+    OpenclKernel(
+        name="gelu",
+        source=GELU_SOURCE,
+        global_size=(GELU_LENGTH,),
+        local_sizes=(None, (1024,), (8192,)),
+        arguments=gelu_arguments,
+        is_right=gelu_is_right,
+        moved_bytes=2 * 4 * GELU_LENGTH,
+    ),
+    OpenclKernel(
+        name="block_sum",
+        source=BLOCK_SUM_SOURCE,
+        global_size=(SUM_LENGTH,),
+        local_sizes=((SUM_GROUP,),),
+        arguments=block_sum_arguments,
+        is_right=block_sum_is_right,
+        moved_bytes=4 * (SUM_LENGTH + SUM_LENGTH // SUM_GROUP),
+    ),
+    OpenclKernel(
+        name="tiled_matmul",
+        source=TILED_MATMUL_SOURCE,
+        global_size=(MATMUL_SIZE, MATMUL_SIZE),
+        local_sizes=((MATMUL_TILE, MATMUL_TILE),),
+        arguments=tiled_matmul_arguments,
+        is_right=tiled_matmul_is_right,
+    ),
+    OpenclKernel(
+        name="histogram",
+        source=HISTOGRAM_SOURCE,
+        global_size=(HISTOGRAM_LENGTH,),
+        local_sizes=(None, (1024,), (8192,)),
+        arguments=histogram_arguments,
+        is_right=histogram_is_right,
+        moved_bytes=HISTOGRAM_LENGTH,
     ),
 )
