@@ -1,0 +1,188 @@
+"""Settings: `cubecl.toml` and the environment become one frozen :class:`Config`, passed down.
+
+The file is the first `cubecl.toml` from the working directory upwards, or the one `CUBEPY_CONFIG`
+names; each setting also has an environment variable, which wins. A key or value that is not known
+is an error with the nearest one that is. `current()` reads once per process; `origins` say where
+each value came from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from cubepy.errors import ConfigError
+
+__all__ = ["CacheConfig", "CompilationConfig", "Config", "RuntimeConfig", "current", "load"]
+
+FILE_NAME = "cubecl.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setting:
+    """How one setting is written: its variable in the environment, and the words it may be."""
+
+    variable: str
+    choices: tuple[str, ...] = ()
+    minimum: int = 0
+
+
+def _setting(
+    default: Any, variable: str, *, choices: tuple[str, ...] = (), minimum: int = 0
+) -> Any:
+    setting = _Setting(variable=variable, choices=choices, minimum=minimum)
+    return field(default=default, metadata={"setting": setting})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompilationConfig:
+    """`check`: what `check="auto"` of a launch means. `verify`: when IR is verified."""
+
+    check: str = _setting("checked", "CUBEPY_CHECK", choices=("checked", "validate", "unchecked"))
+    verify: str = _setting("stages", "CUBEPY_VERIFY", choices=("stages", "every_pass"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheConfig:
+    """The store of compiled code: `folder` ("" = the user's own), `max_bytes` before eviction."""
+
+    enabled: bool = _setting(True, "CUBEPY_CACHE")
+    folder: str = _setting("", "CUBEPY_CACHE_DIR")
+    max_bytes: int = _setting(1 << 30, "CUBEPY_CACHE_MAX_BYTES")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeConfig:
+    """`device`: where launches without one go. `threads`: of the CPU, 0 for one per core."""
+
+    device: str = _setting("cpu", "CUBEPY_DEVICE")
+    threads: int = _setting(0, "CUBEPY_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All settings. `origins` maps `section.key` to its source, for those that were set."""
+
+    compilation: CompilationConfig = field(default_factory=CompilationConfig)
+    cache: CacheConfig = field(default_factory=CacheConfig)
+    runtime: RuntimeConfig = field(default_factory=RuntimeConfig)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    "compilation": CompilationConfig,
+    "cache": CacheConfig,
+    "runtime": RuntimeConfig,
+}
+_SWITCHES = {
+    "1": True, "true": True, "on": True, "yes": True,
+    "0": False, "false": False, "off": False, "no": False,
+}  # fmt: skip
+
+
+@functools.cache
+def current() -> Config:
+    """The settings of this process, read when first asked for."""
+    return load()
+
+
+def load(folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
+    """Settings seen from `folder` (default: working directory) under `environment`."""
+    variables = os.environ if environment is None else environment
+    path = _find(Path.cwd() if folder is None else folder, variables)
+    written = {} if path is None else _read(path)
+    origins: dict[str, str] = {}
+    sections = {
+        name: section(**_values(name, section, written.get(name, {}), path, variables, origins))
+        for name, section in _SECTIONS.items()
+    }
+    return Config(**sections, origins=origins)
+
+
+def _find(folder: Path, variables: Mapping[str, str]) -> Path | None:
+    named = variables.get("CUBEPY_CONFIG")
+    if named:
+        if not Path(named).is_file():
+            raise ConfigError(f"CUBEPY_CONFIG names {named}, which is not a file")
+        return Path(named)
+    for place in (folder, *folder.resolve().parents):
+        if (place / FILE_NAME).is_file():
+            return place / FILE_NAME
+    return None
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    for name, section in written.items():
+        if name not in _SECTIONS:
+            raise ConfigError(f"{path}: no section [{name}]{_suggest(name, _SECTIONS)}")
+        if not isinstance(section, dict):
+            raise ConfigError(f"{path}: {name} is a section, write [{name}]")
+        known = [entry.name for entry in fields(_SECTIONS[name])]
+        for key in section:
+            if key not in known:
+                raise ConfigError(f"{path}: no setting {key!r} in [{name}]{_suggest(key, known)}")
+    return written
+
+
+def _values(
+    name: str,
+    section: type[Any],
+    written: Mapping[str, Any],
+    path: Path | None,
+    variables: Mapping[str, str],
+    origins: dict[str, str],
+) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for entry in fields(section):
+        setting: _Setting = entry.metadata["setting"]
+        if setting.variable in variables:
+            origin = setting.variable
+            value = _of_text(variables[setting.variable], entry.default, origin)
+        elif entry.name in written:
+            origin, value = f"{path}: {name}.{entry.name}", written[entry.name]
+        else:
+            continue
+        _check(value, entry.default, setting, origin)
+        values[entry.name], origins[f"{name}.{entry.name}"] = value, origin
+    return values
+
+
+def _of_text(text: str, default: object, origin: str) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in _SWITCHES:
+            raise ConfigError(f"{origin} is {text!r}: write 1 or 0")
+        return _SWITCHES[text.lower()]
+    if isinstance(default, int):
+        try:
+            return int(text)
+        except ValueError as error:
+            raise ConfigError(f"{origin} is {text!r}: write a whole number") from error
+    return text
+
+
+def _check(value: object, default: object, setting: _Setting, origin: str) -> None:
+    if type(value) is not type(default):
+        raise ConfigError(
+            f"{origin} is {value!r}: expects {type(default).__name__}, got {type(value).__name__}"
+        )
+    if setting.choices and value not in setting.choices:
+        words = ", ".join(setting.choices)
+        hint = _suggest(str(value), setting.choices)
+        raise ConfigError(f"{origin} is {value!r}: expects one of {words}{hint}")
+    if isinstance(value, int) and value < setting.minimum:
+        raise ConfigError(f"{origin} is {value}: expects at least {setting.minimum}")
+
+
+def _suggest(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
