@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from cubepy import config
 from cubepy.errors import ConfigError
 
