@@ -1,0 +1,152 @@
+"""What processor this process runs on, and on how many of its cores it may run.
+
+`host()` is the machine that code is generated for by default; `processor_count()` is how many
+threads are worth having, by affinity mask and cgroup limits. Nothing here compiles or starts
+anything.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+__all__ = ["Machine", "host", "processor_count", "supports"]
+
+_ARCHITECTURES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+
+# What the x86-64 psABI levels ask for, in LLVM's feature names; each level adds to the one before.
+_V2 = ("cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3")
+_V3 = (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
+_V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+_LEVELS: dict[str, tuple[str, ...]] = {
+    "": (),
+    "generic": (),
+    "x86-64": (),
+    "x86-64-v2": _V2,
+    "x86-64-v3": _V3,
+    "x86-64-v4": _V4,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine to generate code for, in LLVM's words; features look like `+avx2,-sse4a`."""
+
+    triple: str
+    cpu: str = "generic"
+    features: str = ""
+
+    @property
+    def architecture(self) -> str:
+        """The first part of the triple: `x86_64`, `aarch64`."""
+        return self.triple.partition("-")[0]
+
+
+@functools.cache
+def host() -> Machine:
+    """The machine this process runs on."""
+    try:
+        features = str(llvm.get_host_cpu_features().flatten())
+    except RuntimeError:  # LLVM does not know how to ask this system
+        features = ""
+    return Machine(
+        triple=str(llvm.get_process_triple()),
+        cpu=str(llvm.get_host_cpu_name()) or "generic",
+        features=features,
+    )
+
+
+def supports(machine: Machine) -> bool:
+    """Whether code for `machine` runs here: same architecture, no feature this processor lacks.
+
+    CPU names other than the host's own and the x86-64 levels are not taken apart and count as
+    unsupported.
+    """
+    here = host()
+    if _architecture(machine.architecture) != _architecture(here.architecture):
+        return False
+    if machine.cpu != here.cpu and machine.cpu not in _LEVELS:
+        return False
+    present = set(here.features.split(","))
+    asked = [f"+{name}" for name in _LEVELS.get(machine.cpu, ())]
+    asked += [feature for feature in machine.features.split(",") if feature.startswith("+")]
+    return all(feature in present for feature in asked)
+
+
+def _architecture(name: str) -> str:
+    return _ARCHITECTURES.get(name.lower(), name.lower())
+
+
+def host_architecture() -> str:
+    """`x86_64` or `aarch64` as this system spells itself, whatever the triple says."""
+    return _architecture(platform.machine())
+
+
+def processor_count() -> int:
+    """How many processors this process may keep busy, by affinity mask and cgroup quota."""
+    if hasattr(os, "sched_getaffinity"):
+        allowed = len(os.sched_getaffinity(0))
+    else:
+        allowed = os.cpu_count() or 1
+    quota = cgroup_quota()
+    return max(1, allowed if quota is None else min(allowed, math.ceil(quota)))
+
+
+def cgroup_quota(
+    membership: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
+) -> float | None:
+    """The tightest CPU quota of this process's control groups, in processors; None without one."""
+    try:
+        lines = membership.read_text().splitlines()
+    except OSError:
+        return None
+    quotas = [quota for line in lines for quota in _quotas(line, root)]
+    return min(quotas, default=None)
+
+
+def _quotas(line: str, root: Path) -> Iterator[float]:
+    """Quotas on the way from one group up to the root: a parent's limit binds its children too."""
+    number, _, rest = line.partition(":")
+    controllers, _, group = rest.partition(":")
+    if number != "0" and "cpu" not in controllers.split(","):
+        return
+    base = root if number == "0" else root / "cpu"
+    folder = base / group.lstrip("/")
+    for candidate in (folder, *folder.parents):
+        quota = _unified_quota(candidate) if number == "0" else _legacy_quota(candidate)
+        if quota is not None:
+            yield quota
+        if candidate == base:
+            return
+
+
+def _unified_quota(folder: Path) -> float | None:
+    words = _read(folder / "cpu.max").split()
+    return _ratio(words[0], words[1]) if len(words) == 2 else None
+
+
+def _legacy_quota(folder: Path) -> float | None:
+    return _ratio(_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us"))
+
+
+def _ratio(quota: str, period: str) -> float | None:
+    """`quota / period`; "max", -1, and anything unreadable mean that there is no limit."""
+    try:
+        limit, length = int(quota), int(period)
+    except ValueError:
+        return None
+    return limit / length if limit > 0 and length > 0 else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

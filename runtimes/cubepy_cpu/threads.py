@@ -1,0 +1,278 @@
+"""Runs compiled kernels: tasks [0, n) over the calling thread and a pool of parked worker threads.
+
+Workers are Python threads that stay inside machine code (`workers.ll`), where they spin briefly and
+then sleep in the kernel; they take Python's lock only to start and to end. Small launches run on
+the caller alone. Long ones come back to Python about twenty times a second, so that Ctrl-C is seen.
+The pool starts with the first launch that is worth sharing, is made anew after a fork, and ends in
+an exit handler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import operator
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cubepy.errors import ArgumentError, LaunchError
+from cubepy_cpu import arena, jit, worker_code
+from cubepy_cpu.host import processor_count
+
+__all__ = ["num_threads", "run", "set_num_threads"]
+
+_CHECK_SIGNALS = 50_000_000  # nanoseconds of work between two looks for Ctrl-C
+_CHECK_HELD = 1_000_000  # the same, while Python's lock is held
+_JOIN_SECONDS = 2.0
+
+_Function = Callable[..., int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
+    """The entry points of `workers.ll`; `launch_held` does not let go of Python's lock."""
+
+    launch: _Function
+    launch_held: _Function
+    resume: _Function
+    share: _Function
+    cancel: _Function
+    stop: _Function
+    worker: _Function
+    sleeps: bool
+
+
+def _code() -> _Code:
+    return _load_code(worker_code.has_futex())
+
+
+@functools.cache
+def _load_code(futex: bool) -> _Code:  # noqa: FBT001 - a cached function takes its key by position
+    data = jit.compile_object(worker_code.text(futex=futex))
+
+    def function(name: str, result: type | None, *arguments: type) -> tuple[_Function, _Function]:
+        address = jit.load(data, f"cubepy_{name}")
+        released = ctypes.CFUNCTYPE(result, *arguments)(address)
+        return released, ctypes.PYFUNCTYPE(result, *arguments)(address)
+
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    launch = function(
+        "launch",
+        number,
+        *(pointer, pointer, pointer, pointer, number, number, pointer, number, number, number),
+    )
+    return _Code(
+        launch=launch[0],
+        launch_held=launch[1],
+        resume=function("resume", number, pointer, pointer, number)[0],
+        share=function("share", None, pointer, pointer, number)[0],
+        cancel=function("cancel", None, pointer)[1],
+        stop=function("stop", None, pointer)[1],
+        worker=function("worker", None, pointer, pointer, number)[0],
+        sleeps=futex,
+    )
+
+
+class Pool:
+    """One set of workers and the memory they share with launching threads."""
+
+    def __init__(self, threads: int, code: _Code | None = None) -> None:
+        self.threads = threads
+        self._code = code or _code()
+        self._process = os.getpid()
+        self._memory = _aligned(worker_code.pool_bytes())
+        self._address = self._memory[1]
+        self._free = [
+            self._address + worker_code.SLOT_START + index * worker_code.SLOT_BYTES
+            for index in range(worker_code.SLOTS)
+        ]
+        self._workers: list[threading.Thread] = []
+        self._stopped = False
+        self._lock = threading.Lock()
+        self._opened = threading.Condition()  # used where workers cannot sleep in machine code
+        self._openings = 0
+
+    def run(self, entry: int, arguments: int, tasks: int, arena_bytes: int, work_hint: int) -> None:
+        """As the function `run` of this module."""
+        spare = None
+        try:
+            slot = self._free.pop()
+        except IndexError:  # more launches at once than slots: this one is not shared
+            spare = _aligned(worker_code.SLOT_BYTES)
+            slot = spare[1]
+        scratch = arena.take(arena_bytes)
+        threads = 1 if spare else min(self.threads, tasks)
+        launch = (self._address, slot, entry, arguments, tasks, arena_bytes, scratch.address)
+        short = 0 < work_hint < worker_code.PRICE_AWAKE
+        try:
+            if short:
+                answer = self._code.launch_held(*launch, 1, work_hint, _CHECK_HELD)
+            else:
+                answer = self._code.launch(*launch, threads, work_hint, _CHECK_SIGNALS)
+            if answer != worker_code.DONE:
+                if threads > 1 and (short or answer == worker_code.NEEDS_WORKERS):
+                    self._share(slot, threads)
+                self._finish(slot, scratch)
+        except BaseException:
+            self._abandon(slot, scratch)
+            raise
+        finally:
+            arena.give_back(scratch)
+            if spare is None:
+                self._free.append(slot)
+
+    def _finish(self, slot: int, scratch: arena.Block) -> None:
+        while self._code.resume(slot, scratch.address, _CHECK_SIGNALS) != worker_code.DONE:
+            if os.getpid() != self._process:
+                raise LaunchError(
+                    "the process was forked in the middle of a launch; the child cannot finish it. "
+                    "Fork before or after launches, not from a signal handler during one"
+                )
+
+    def _share(self, slot: int, threads: int) -> None:
+        """Open a slot to the workers, which are started if need be."""
+        if self._start():
+            self._code.share(self._address, slot, threads)
+            if not self._code.sleeps:
+                with self._opened:
+                    self._openings += 1
+                    self._opened.notify_all()
+
+    def _abandon(self, slot: int, scratch: arena.Block) -> None:
+        """Let no further chunk begin and wait for those that have: they still use the arguments."""
+        while os.getpid() == self._process:
+            try:
+                self._code.cancel(slot)
+                self._finish(slot, scratch)
+            except KeyboardInterrupt:  # already on the way out, and not before it is safe
+                continue
+            return
+
+    def _start(self) -> bool:
+        """Start the workers once; whether there are any."""
+        with self._lock:
+            if not self._workers and not self._stopped:
+                for index in range(self.threads - 1):
+                    worker = threading.Thread(
+                        target=self._work, name=f"cubepy-worker-{index}", daemon=True
+                    )
+                    try:
+                        worker.start()
+                    except RuntimeError:  # no more threads to be had: fewer do as well
+                        break
+                    self._workers.append(worker)
+                if self._workers and self._code.sleeps:
+                    ready = ctypes.c_int32.from_address(self._address + worker_code.READY)
+                    ready.value = 1
+            return bool(self._workers) and not self._stopped
+
+    def _work(self) -> None:
+        """A worker's life. With a futex, one call; otherwise a round for each opening."""
+        box = (ctypes.c_int64 * 2)()
+        address = ctypes.addressof(box)
+        if self._code.sleeps:
+            self._code.worker(self._address, address, 0)
+            return
+        seen = 0
+        while not self._stopped:
+            with self._opened:
+                while self._openings == seen:
+                    self._opened.wait()
+                seen = self._openings
+            self._code.worker(self._address, address, 1)
+
+    def stop(self) -> None:
+        """Send the workers away when their current launch is done. Launches still work, alone."""
+        with self._lock:
+            self._stopped = True
+            workers, self._workers = self._workers, []
+            ctypes.c_int32.from_address(self._address + worker_code.READY).value = 0
+        self._code.stop(self._address)
+        with self._opened:
+            self._openings += 1
+            self._opened.notify_all()
+        for worker in workers:
+            worker.join(_JOIN_SECONDS)
+
+
+def _aligned(size: int) -> tuple[ctypes.Array[ctypes.c_char], int]:
+    """Zeroed memory and the first address in it that is a multiple of 64."""
+    memory = (ctypes.c_char * (size + 64))()
+    return memory, -(-ctypes.addressof(memory) // 64) * 64
+
+
+class _State:
+    """The process's pool and how many threads it shall have."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.pool: Pool | None = None
+        self.requested: int | None = None
+        self.exiting = False
+
+
+_state = _State()
+
+
+def run(
+    entry: int, arguments: int, tasks: int, *, arena_bytes: int = 0, work_hint: int = 0
+) -> None:
+    """Call `entry(arguments, begin, end, arena)` for chunks that cover [0, tasks), and wait.
+
+    `work_hint` is roughly how many nanoseconds one thread would need for all of it; 0 if nobody
+    knows, and then the first chunk is timed. Any number of threads may launch at once. An exception
+    that a signal handler raises, such as KeyboardInterrupt, ends the launch early, after the chunks
+    that have begun.
+    """
+    if tasks > 0:
+        (_state.pool or _make_pool()).run(entry, arguments, tasks, arena_bytes, work_hint)
+
+
+def num_threads() -> int:
+    """How many threads a large launch uses, the calling one included."""
+    return _state.requested or processor_count()
+
+
+def set_num_threads(count: int | None) -> None:
+    """Use `count` threads from the next launch on; None for one a processor."""
+    try:
+        acceptable = count is None or operator.index(count) >= 1
+    except TypeError:
+        acceptable = False
+    if not acceptable:
+        raise ArgumentError(f"set_num_threads takes a number from 1 up, or None, not {count!r}")
+    with _state.lock:
+        _state.requested = count
+        pool, _state.pool = _state.pool, None
+    if pool is not None:
+        pool.stop()
+
+
+def _make_pool() -> Pool:
+    with _state.lock:
+        if _state.pool is None:
+            _state.pool = Pool(1 if _state.exiting else num_threads())
+        return _state.pool
+
+
+@atexit.register
+def _leave() -> None:
+    """Workers must be out of machine code before the interpreter is taken apart under them."""
+    with _state.lock:
+        _state.exiting = True
+        pool, _state.pool = _state.pool, None
+    if pool is not None:
+        pool.stop()
+
+
+def _forget_pool() -> None:
+    """A fork leaves the workers behind, and locks as other threads held them."""
+    _state.lock = threading.Lock()
+    _state.pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
