@@ -2,6 +2,7 @@
 #
 #   make demo     the main job on real pictures, checked against NumPy and timed beside it
 #   make test     lint, format, types, layers, tests
+#   make fix      let ruff repair and format what it can
 #   make bench    side by side with installed peers
 #   make clean    forget environments and what tools left behind
 #
@@ -19,7 +20,7 @@ BIN := $(VENV)/bin
 SOURCES := $(patsubst %/,%,$(wildcard cubepy/ cubepy_tensor/ runtimes/ benchmarks/ examples/ tests/))
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check bench clean
+.PHONY: demo test check fix bench clean
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/python examples/demo.py
@@ -31,7 +32,11 @@ check: $(VENV)/.installed-test
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy $(SOURCES)
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
+
+fix: $(VENV)/.installed-test
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
