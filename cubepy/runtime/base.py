@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cubepy.ir import Scalar
+from cubepy.runtime.buffers import Buffer, empty_buffer
 from cubepy.target import Artifact, Target
 
 __all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime", "ScalarBinding"]
@@ -114,6 +115,18 @@ class Device(ABC):
     @abstractmethod
     def sync(self) -> None:
         """Wait until every launch has finished."""
+
+    def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Buffer:
+        """A buffer of arbitrary content."""
+        return empty_buffer(self, shape, dtype)
+
+    def array(self, data: Any) -> Buffer:
+        """A buffer with a copy of `data`, anything NumPy makes an array of."""
+        host = np.ascontiguousarray(data).reshape(np.shape(data))
+        buffer = empty_buffer(self, host.shape, host.dtype)
+        if host.nbytes:
+            self.write(buffer.memory, host)
+        return buffer
 
 
 class Runtime(ABC):

@@ -1,0 +1,87 @@
+"""What a runtime is, which there are, and what all of them share in a launch.
+
+The contract (:class:`Runtime`, :class:`Device`) is what a new runtime implements; arguments, grids,
+copies and checks stand above it and are the same everywhere.
+"""
+
+from cubepy.runtime.arguments import (
+    ArrayFacts,
+    Span,
+    address_of,
+    alias_classes,
+    array_of,
+    facts_of,
+    span_of,
+    stride_classes,
+)
+from cubepy.runtime.base import (
+    ArrayBinding,
+    Binding,
+    Device,
+    Grid,
+    LoadedKernel,
+    Runtime,
+    ScalarBinding,
+)
+from cubepy.runtime.buffers import Buffer
+from cubepy.runtime.grid import (
+    Sizes,
+    Triple,
+    check_cube_dim,
+    cube_dim_over,
+    grid_of,
+    grid_over,
+    shape_of,
+    triple,
+)
+from cubepy.runtime.launch import check_access, launch
+from cubepy.runtime.packing import pack
+from cubepy.runtime.registry import (
+    Registry,
+    default_device,
+    device,
+    registry,
+    runtime_names,
+    set_default_device,
+)
+from cubepy.runtime.scalars import convert_scalar
+from cubepy.runtime.targeted import TargetedDevice, memory_owner
+
+__all__ = [
+    "ArrayBinding",
+    "ArrayFacts",
+    "Binding",
+    "Buffer",
+    "Device",
+    "Grid",
+    "LoadedKernel",
+    "Registry",
+    "Runtime",
+    "ScalarBinding",
+    "Sizes",
+    "Span",
+    "TargetedDevice",
+    "Triple",
+    "address_of",
+    "alias_classes",
+    "array_of",
+    "check_access",
+    "check_cube_dim",
+    "convert_scalar",
+    "cube_dim_over",
+    "default_device",
+    "device",
+    "facts_of",
+    "grid_of",
+    "grid_over",
+    "launch",
+    "memory_owner",
+    "pack",
+    "registry",
+    "runtime_names",
+    "set_default_device",
+    "shape_of",
+    "span_of",
+    "stride_classes",
+    "triple",
+]

@@ -1,0 +1,185 @@
+"""Array arguments as a launch sees them: which memory they cover, and the facts a kernel depends on.
+
+A kernel is specialised for :class:`ArrayFacts` (element, stride classes, layout), never for sizes; two
+arrays with equal facts share it. Overlap of arguments becomes alias classes. Nothing here asks a device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cubepy.errors import ArgumentError
+from cubepy.ir import StrideClass
+from cubepy.runtime.buffers import Buffer
+
+__all__ = [
+    "ArrayFacts",
+    "Span",
+    "address_of",
+    "alias_classes",
+    "array_of",
+    "facts_of",
+    "span_of",
+    "stride_classes",
+]
+
+Array = np.ndarray[Any, Any]
+#: The memory (0 for the host's) and the bytes from the first to behind the last that an array touches.
+Span = tuple[int, int, int]
+
+EMPTY: Span = (0, 0, 0)
+# Distances, in elements, that stand for a class where only the class matters.
+_EXAMPLE = {
+    StrideClass.ZERO: 0,
+    StrideClass.ONE: 1,
+    StrideClass.MINUS_ONE: -1,
+    StrideClass.OTHER: 3,
+}
+_CLASSES = {0: StrideClass.ZERO, 1: StrideClass.ONE, -1: StrideClass.MINUS_ONE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayFacts:
+    """What a specialisation knows of an array argument, and what a launch must check of it.
+
+    `staged`: the elements do not lie as kernels need them (misaligned, or strides that are no
+    multiple of the element), so a launch works on a copy. `shape` and `strides` are examples that
+    have the classes; sizes are never part of a specialisation.
+    """
+
+    dtype: np.dtype[Any]
+    classes: tuple[StrideClass, ...]
+    writable: bool = True
+    staged: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """Axes of the array."""
+        return len(self.classes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Some shape of that rank."""
+        return (2,) * len(self.classes)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Some strides, in bytes, of those classes."""
+        return tuple(_EXAMPLE[kind] * self.dtype.itemsize for kind in self.classes)
+
+
+def array_of(value: object, place: str) -> Array | Buffer:
+    """An argument as a NumPy array on the same memory, or as the buffer it is.
+
+    `place` opens the message of the ArgumentError for what is neither.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{place} is a masked array, and kernels know no masks\n  help: pass x.filled(…) or x.data"
+        )
+    if isinstance(value, np.ndarray | Buffer):
+        return value
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    raise ArgumentError(
+        f"{place}: expected an array, got {type(value).__name__}\n"
+        "  help: pass a NumPy array, a cubepy Buffer or an object with __array_interface__"
+    )
+
+
+def facts_of(array: Array | Buffer) -> ArrayFacts:
+    """The facts of one array."""
+    itemsize = array.dtype.itemsize
+    if isinstance(array, Buffer):
+        classes = stride_classes(array.shape, array.strides, itemsize)
+        return ArrayFacts(dtype=array.dtype, classes=classes)
+    flags = array.flags
+    staged = not flags.aligned or any(stride % itemsize for stride in array.strides)
+    contiguous = staged or flags.c_contiguous
+    classes = (
+        _row_major(array.ndim)
+        if contiguous
+        else stride_classes(array.shape, array.strides, itemsize)
+    )
+    return ArrayFacts(
+        dtype=array.dtype, classes=classes, writable=bool(flags.writeable), staged=staged
+    )
+
+
+def _row_major(rank: int) -> tuple[StrideClass, ...]:
+    return (*(StrideClass.OTHER,) * (rank - 1), StrideClass.ONE) if rank else ()
+
+
+def stride_classes(
+    shape: Sequence[int], strides: Sequence[int], itemsize: int
+) -> tuple[StrideClass, ...]:
+    """The class of each axis. The stride of an axis with fewer than two elements says nothing.
+
+    Such an axis counts as row-major, so that sizes do not make new specialisations.
+    """
+    usual = _row_major(len(shape))
+    return tuple(
+        usual[axis]
+        if length < 2
+        else _CLASSES.get(stride // itemsize if stride % itemsize == 0 else 2, StrideClass.OTHER)
+        for axis, (length, stride) in enumerate(zip(shape, strides, strict=True))
+    )
+
+
+def _plain_address(array: Array) -> int:
+    return int(array.ctypes.data)
+
+
+def _fast_address(array: Array) -> int:
+    # The data pointer stands right behind the object's header; ctypes.data takes five times as long.
+    return _POINTER(id(array) + _HEADER).value or 0
+
+
+_POINTER = ctypes.c_void_p.from_address
+_HEADER = object.__basicsize__
+
+
+def _layout_is_known() -> bool:
+    """Whether the short way gives the right address, tried on a few arrays."""
+    whole = np.arange(12, dtype=np.int16).reshape(3, 4)
+    return all(
+        _fast_address(array) == _plain_address(array)
+        for array in (whole, whole[1:, ::2], whole[::-1], np.zeros(0), np.float32(1) + np.ones(7))
+    )
+
+
+address_of = _fast_address if _layout_is_known() else _plain_address
+
+
+def span_of(array: Array | Buffer) -> Span:
+    """The memory that an array touches; that of an empty array overlaps nothing."""
+    if isinstance(array, Buffer):
+        space, start = id(array.memory), array.offset
+    else:
+        space, start = 0, address_of(array)
+        if array.flags.forc:  # elements without gaps, in either order
+            return (space, start, start + array.nbytes) if array.nbytes else EMPTY
+    if 0 in array.shape:
+        return EMPTY
+    low = high = start
+    for length, stride in zip(array.shape, array.strides, strict=True):
+        reach = (length - 1) * stride
+        low, high = (low, high + reach) if reach > 0 else (low + reach, high)
+    return (space, low, high + array.dtype.itemsize)
+
+
+def alias_classes(spans: Sequence[Span]) -> tuple[int, ...]:
+    """A number for each array: equal where the memory of two overlaps, directly or through a third."""
+    classes = list(range(len(spans)))
+    for number, (space, low, high) in enumerate(spans):
+        for earlier in range(number):
+            other, start, stop = spans[earlier]
+            if space == other and low < stop and start < high:
+                old, new = classes[number], classes[earlier]
+                classes = [new if entry == old else entry for entry in classes]
+    return tuple(classes)

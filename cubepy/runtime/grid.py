@@ -1,0 +1,99 @@
+"""From what a user writes to a :class:`Grid`: counts and dims of cubes, or a shape to run over.
+
+Sizes are numbers or tuples of up to three, x first, except a shape, whose last axis is x.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+from cubepy.errors import LaunchError
+from cubepy.runtime.base import Grid
+from cubepy.target import Features
+
+__all__ = [
+    "Sizes",
+    "Triple",
+    "check_cube_dim",
+    "cube_dim_over",
+    "grid_of",
+    "grid_over",
+    "shape_of",
+    "triple",
+]
+
+Triple = tuple[int, int, int]
+Sizes = SupportsIndex | Sequence[SupportsIndex]
+
+# Units of a cube that runs over a shape, and the widths a cube may have: few, so that the extents of
+# arrays make few specialisations.
+CUBE_UNITS = 256
+_WIDTHS = (16, 64, 256)
+
+
+def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
+    try:
+        if isinstance(sizes, SupportsIndex):
+            return (operator.index(sizes),)
+        numbers = tuple(operator.index(size) for size in sizes)
+    except TypeError as error:
+        raise LaunchError(
+            f"{what} is {sizes!r}: expects a whole number or a tuple of up to three"
+        ) from error
+    if not 1 <= len(numbers) <= 3:
+        raise LaunchError(f"{what} is {sizes!r}: expects one to three numbers, got {len(numbers)}")
+    return numbers
+
+
+def triple(sizes: Sizes, what: str) -> Triple:
+    """Sizes along x, y, z; missing ones are 1. `what` names them in errors."""
+    numbers = _numbers(sizes, what)
+    if any(number < 0 for number in numbers):
+        raise LaunchError(f"{what} is {sizes!r}: a size cannot be negative")
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
+
+
+def shape_of(sizes: Sizes) -> tuple[int, ...]:
+    """The shape of a launch over a shape, checked."""
+    shape = _numbers(sizes, "the shape to run over")
+    if any(extent < 0 for extent in shape):
+        raise LaunchError(f"the shape to run over is {sizes!r}: an extent cannot be negative")
+    return shape
+
+
+def check_cube_dim(cube_dim: Triple, features: Features) -> None:
+    """Refuse cubes without units, and cubes too large for the device."""
+    units = math.prod(cube_dim)
+    if units < 1:
+        raise LaunchError(f"cube_dim is {cube_dim}: a cube needs at least one unit along each axis")
+    if units > features.max_cube_units:
+        raise LaunchError(
+            f"cube_dim {cube_dim} has {units} units, the device takes at most "
+            f"{features.max_cube_units} a cube"
+        )
+
+
+def cube_dim_over(shape: tuple[int, ...], features: Features) -> Triple:
+    """The cube for a launch over a shape: long along x, rows of neighbours where x is short."""
+    units = min(CUBE_UNITS, features.max_cube_units)
+    if len(shape) == 1:
+        return (units, 1, 1)
+    width = next((width for width in _WIDTHS if shape[-1] <= width <= units), units)
+    return (width, units // width, 1)
+
+
+def grid_over(shape: tuple[int, ...], cube_dim: Triple) -> Grid:
+    """Enough cubes for the units of `shape`."""
+    x, y, z = (*reversed(shape), 1, 1)[:3]
+    count = (-(-x // cube_dim[0]), -(-y // cube_dim[1]), -(-z // cube_dim[2]))
+    return Grid(cube_count=count, extent=(x, y, z))
+
+
+def grid_of(cube_count: Triple, cube_dim: Triple) -> Grid:
+    """Exactly `cube_count` cubes."""
+    x, y, z = (count * dim for count, dim in zip(cube_count, cube_dim, strict=True))
+    return Grid(cube_count=cube_count, extent=(x, y, z))

@@ -1,0 +1,76 @@
+"""A device for which code is generated differently than it would be by default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
+from cubepy.runtime.buffers import Buffer
+from cubepy.target import Artifact, Target
+
+__all__ = ["TargetedDevice", "memory_owner"]
+
+
+class TargetedDevice(Device):
+    """`inner` with another target: its memory, loading and launching are the inner device's."""
+
+    def __init__(self, inner: Device, name: str, target: Target) -> None:
+        self.inner = memory_owner(inner)
+        self._name = name
+        self._target = target
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def target(self) -> Target:
+        return self._target
+
+    @property
+    def host_memory(self) -> bool:
+        return self.inner.host_memory
+
+    def alloc(self, size: int) -> Any:
+        """Memory of the inner device."""
+        return self.inner.alloc(size)
+
+    def write(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy to the inner device."""
+        self.inner.write(memory, data)
+
+    def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy from the inner device."""
+        self.inner.read(memory, data)
+
+    def wrap(self, data: np.ndarray[Any, Any]) -> Any:
+        """Host memory as the inner device takes it."""
+        return self.inner.wrap(data)
+
+    def load(self, artifact: Artifact) -> LoadedKernel:
+        """Load on the inner device, which reads the target from the artifact."""
+        return self.inner.load(artifact)
+
+    def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Launch on the inner device."""
+        self.inner.launch(kernel, grid, bindings)
+
+    def sync(self) -> None:
+        """Wait for the inner device."""
+        self.inner.sync()
+
+    def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Buffer:
+        """A buffer of the inner device, which any target of it can use."""
+        return self.inner.empty(shape, dtype)
+
+    def array(self, data: Any) -> Buffer:
+        """A buffer of the inner device, which any target of it can use."""
+        return self.inner.array(data)
+
+
+def memory_owner(device: Device) -> Device:
+    """The device whose memory a device's launches work on."""
+    return device.inner if isinstance(device, TargetedDevice) else device
