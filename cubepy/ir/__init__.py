@@ -7,6 +7,8 @@ from cubepy.ir import ops
 from cubepy.ir.builder import Builder, OpenRegion, param
 from cubepy.ir.nodes import NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
 from cubepy.ir.opdef import Attrs, AttrValue, OpDef, Trait, TypeRuleError
+from cubepy.ir.parser import parse_kernel
+from cubepy.ir.printer import print_function, print_kernel, print_value
 from cubepy.ir.types import (
     BF16,
     BOOL,
@@ -89,6 +91,10 @@ __all__ = [
     "freeze_attrs",
     "ops",
     "param",
+    "parse_kernel",
+    "print_function",
+    "print_kernel",
+    "print_value",
     "scalar_of_numpy",
     "walk",
 ]
