@@ -1,8 +1,8 @@
 """Reading the text form of kernels back; the inverse of `printer.py`.
 
-The grammar stands in grammar.lark. Lark turns the text into plain tuples (so one parser serves all threads),
-and an assembler makes ops of them. Types are taken as written and only the verifier compares them with the
-rules: ill-formed IR can be read, which tests of the verifier need.
+The grammar stands in grammar.lark. Lark turns the text into plain tuples (so one parser serves all
+threads), and an assembler makes ops of them. Types are taken as written and only the verifier
+compares them with the rules: ill-formed IR can be read, which tests of the verifier need.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["parse_kernel"]
 
 
 def parse_kernel(text: str) -> Kernel:
-    """The kernel that a text describes; raises ParseError with line, column and what was expected."""
+    """The kernel that a text describes; raises ParseError with line, column, what was expected."""
     try:
         read: _Module = _grammar().parse(text)  # type: ignore[assignment]  # lark says Tree, we transform
     except UnexpectedInput as error:
@@ -169,7 +169,8 @@ class _Reduce(Transformer[Token, Any]):
     within = at = place
 
     def number(self, parts: list[Token]) -> AttrValue:
-        return _NUMBERS[parts[0].type](parts[0])
+        value: AttrValue = _NUMBERS[parts[0].type](parts[0])
+        return value
 
     def value(self, parts: list[Any]) -> AttrValue:
         token = parts[0]
@@ -217,7 +218,8 @@ def _places(lines: Iterable[_ReadPlace]) -> dict[str, Loc]:
             map(int, part.split(":")) for part in (start, end)
         )
         places[number] = Loc(
-            file=json.loads(file), line=line, column=column, end_line=end_line, end_column=end_column,
+            file=json.loads(file), line=line, column=column,
+            end_line=end_line, end_column=end_column,
             function=json.loads(within) if within else "", inlined_at=places[at] if at else None,
         )  # fmt: skip
     return places
@@ -272,12 +274,14 @@ class _Assembler:
         )  # fmt: skip
 
     def _params(self, read: Iterable[_ReadParam]) -> tuple[Op, ...]:
-        return tuple(
-            self._define(name, Op(
-                opdef=ops.PARAM, type=_checked_type(type), name=_hint(name), loc=self._place(place, name)
-            ))
-            for name, type, place in read
+        return tuple([self._param(*param) for param in read])
+
+    def _param(self, name: Token, type: Token, place: str) -> Op:
+        made = Op(
+            opdef=ops.PARAM, type=_checked_type(type), name=_hint(name),
+            loc=self._place(place, name),
         )  # fmt: skip
+        return self._define(name, made)
 
     def _ops(self, read: list[_ReadOp]) -> tuple[Op, ...]:
         return tuple([self._op(op) for op in read])

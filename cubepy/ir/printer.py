@@ -1,8 +1,9 @@
-"""A kernel as text: total, deterministic, independent of object identity; docs/ir.md has the grammar.
+"""A kernel as text: total, deterministic, independent of object identity; grammar in docs/ir.md.
 
-Every op has the one form `%result: type = name operands [attributes] {regions}`; only constants have a literal
-in the operands' place. Python names are kept as hints, made unique by a suffix. Locations are left out unless
-asked for; then every op ends in `!number` and a table of places follows. `parser.py` reads it all back.
+Every op has the one form `%result: type = name operands [attributes] {regions}`; only constants
+have a literal in the operands' place. Python names are kept as hints, made unique by a suffix.
+Locations are left out unless asked for; then every op ends in `!number` and a table of places
+follows. `parser.py` reads it all back.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def print_function(function: Function) -> str:
 
 
 def print_value(value: AttrValue) -> str:
-    """An attribute's value, exactly: types and words bare, other text quoted, tuples in parentheses."""
+    """An attribute's value, exactly: types and words bare, other text quoted, tuples in ()."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -70,7 +71,7 @@ def _float(value: float) -> str:
 
 
 class _Printer:
-    """Collects lines; knows the names given so far in the present function and the places in use."""
+    """Collects lines; knows the names given in the present function and the places in use."""
 
     def __init__(self, *, locations: bool) -> None:
         self.lines: list[str] = []
