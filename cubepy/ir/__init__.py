@@ -1,4 +1,4 @@
-"""The language in the middle: types, the op table, nodes, builder; see docs/ir.md for its text form.
+"""The language in the middle: types, op table, nodes, builder; docs/ir.md has its text form.
 
 Other packages import from here, never from the modules inside.
 """
@@ -43,6 +43,7 @@ from cubepy.ir.types import (
     Type,
     scalar_of_numpy,
 )
+from cubepy.ir.verify import LEVELS, falls_through, verify
 
 __all__ = [
     "BF16",
@@ -57,6 +58,7 @@ __all__ = [
     "I64",
     "INDEX",
     "INTEGERS",
+    "LEVELS",
     "NO_ATTRS",
     "SCALARS",
     "SIGNED",
@@ -88,6 +90,7 @@ __all__ = [
     "TupleType",
     "Type",
     "TypeRuleError",
+    "falls_through",
     "freeze_attrs",
     "ops",
     "param",
@@ -96,5 +99,6 @@ __all__ = [
     "print_kernel",
     "print_value",
     "scalar_of_numpy",
+    "verify",
     "walk",
 ]
