@@ -1,7 +1,8 @@
-"""Array arguments as a launch sees them: which memory they cover, and the facts a kernel depends on.
+"""Array arguments as a launch sees them: the memory they cover, the facts a kernel depends on.
 
-A kernel is specialised for :class:`ArrayFacts` (element, stride classes, layout), never for sizes; two
-arrays with equal facts share it. Overlap of arguments becomes alias classes. Nothing here asks a device.
+A kernel is specialised for :class:`ArrayFacts` (element, stride classes, layout), never for sizes;
+arrays with equal facts share it. Overlap of arguments becomes alias classes. Nothing here asks a
+device.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
-#: The memory (0 for the host's) and the bytes from the first to behind the last that an array touches.
+#: The memory (0: the host's) and the bytes an array touches, from the first to behind the last.
 Span = tuple[int, int, int]
 
 EMPTY: Span = (0, 0, 0)
@@ -80,7 +81,8 @@ def array_of(value: object, place: str) -> Array | Buffer:
     """
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(
-            f"{place} is a masked array, and kernels know no masks\n  help: pass x.filled(…) or x.data"
+            f"{place} is a masked array, and kernels know no masks\n"
+            "  help: pass x.filled(…) or x.data"
         )
     if isinstance(value, np.ndarray | Buffer):
         return value
@@ -136,7 +138,7 @@ def _plain_address(array: Array) -> int:
 
 
 def _fast_address(array: Array) -> int:
-    # The data pointer stands right behind the object's header; ctypes.data takes five times as long.
+    # The data pointer stands right behind the object's header; ctypes.data is five times slower.
     return _POINTER(id(array) + _HEADER).value or 0
 
 
@@ -174,7 +176,7 @@ def span_of(array: Array | Buffer) -> Span:
 
 
 def alias_classes(spans: Sequence[Span]) -> tuple[int, ...]:
-    """A number for each array: equal where the memory of two overlaps, directly or through a third."""
+    """A number for each array: equal where two overlap, directly or through a third."""
     classes = list(range(len(spans)))
     for number, (space, low, high) in enumerate(spans):
         for earlier in range(number):

@@ -28,7 +28,7 @@ __all__ = [
 Triple = tuple[int, int, int]
 Sizes = SupportsIndex | Sequence[SupportsIndex]
 
-# Units of a cube that runs over a shape, and the widths a cube may have: few, so that the extents of
+# Units of a cube that runs over a shape, and the widths it may have: few, so that the extents of
 # arrays make few specialisations.
 CUBE_UNITS = 256
 _WIDTHS = (16, 64, 256)

@@ -1,4 +1,4 @@
-"""The block of 64-bit words that a kernel reads its arguments from, for runtimes that work that way."""
+"""The block of 64-bit words that kernels of some runtimes read their arguments from."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _array_word(word: Word, binding: ArrayBinding, address: int) -> int:
     raise ValueError(f"an array has no word {word.kind.value}")
 
 
-def bits_of(value: int | float | bool, element: Scalar) -> int:
+def bits_of(value: float, element: Scalar) -> int:
     """A scalar as the low bits of a word; integers are extended by their sign."""
     if not element.is_float:
         return int(value)

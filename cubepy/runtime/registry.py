@@ -1,9 +1,9 @@
 """Which runtimes there are, and devices by name.
 
-Runtimes are found through the entry-point group `cubepy.runtimes` and imported when first asked for.
-A device name is a runtime's name and, after a colon, a number: `cpu`, `opencl:1`. Anything else after
-it is a target to generate code for on that runtime's first device: `cpu:x86-64-v3`, `reference:16`,
-`cpu+gang=8`.
+Runtimes are found through the entry-point group `cubepy.runtimes` and imported when first asked
+for. A device name is a runtime's name and, after a colon, a number: `cpu`, `opencl:1`. Anything
+else after it is a target to generate code for on that runtime's first device: `cpu:x86-64-v3`,
+`cpu+gang=8`, and `reference:16`, the reference with planes of 16 units.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 GROUP = "cubepy.runtimes"
+# One device each; a number after these names is the machine of the target.
+NO_NUMBERS = frozenset({"reference"})
 _NAME = re.compile(r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)")
 
 
@@ -81,7 +83,7 @@ class Registry:
             raise RuntimeUnavailable(f"the runtime {match['runtime']!r} has no device here")
         rest = match["rest"]
         number, _, options = rest.removeprefix(":").partition("+")
-        if rest.startswith(":") and number and not number.isdecimal():
+        if number and (not number.isdecimal() or match["runtime"] in NO_NUMBERS):
             return TargetedDevice(devices[0], name, Target.parse(name))
         position = int(number or 0)
         if position >= len(devices):
@@ -127,7 +129,7 @@ def _opener(load: Callable[[], Callable[[], Runtime]]) -> Callable[[], Runtime]:
 
 
 def device(name: str | Device) -> Device:
-    """A device by name, such as `cpu` or `opencl:1`; RuntimeUnavailable says why it is not there."""
+    """A device by name, as `cpu` or `opencl:1`; RuntimeUnavailable says why it is not there."""
     return registry().device(name) if isinstance(name, str) else name
 
 

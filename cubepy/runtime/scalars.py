@@ -1,4 +1,4 @@
-"""Scalar arguments: Python and NumPy numbers, converted to their parameter's type and range-checked.
+"""Scalar arguments: numbers converted to their parameter's type and range-checked.
 
 What would lose more than a rounding is an :class:`ArgumentError`: integers out of range, floats for
 integer parameters, finite floats that would become infinite.

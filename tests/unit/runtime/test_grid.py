@@ -1,0 +1,77 @@
+"""Sizes of launches."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cubepy.errors import LaunchError
+from cubepy.runtime import (
+    check_cube_dim,
+    cube_dim_over,
+    grid_of,
+    grid_over,
+    shape_of,
+    triple,
+)
+from cubepy.target import Features
+
+FEATURES = Features(max_cube_units=1024)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=3).map(tuple))
+def test_cubes_over_a_shape_cover_it_and_no_cube_is_outside(shape: tuple[int, ...]) -> None:
+    dim = cube_dim_over(shape, FEATURES)
+    check_cube_dim(dim, FEATURES)
+    grid = grid_over(shape, dim)
+    extents = tuple(reversed(shape)) + (1,) * (3 - len(shape))
+    assert grid.extent == extents
+    for count, size, extent in zip(grid.cube_count, dim, extents, strict=True):
+        assert (count - 1) * size < max(extent, 1)
+        assert count * size >= extent
+    assert (grid.cubes == 0) == (prod(shape) == 0)
+
+
+def test_a_small_device_gets_small_cubes() -> None:
+    small = Features(max_cube_units=64)
+    assert cube_dim_over((5000,), small) == (64, 1, 1)
+    assert prod(cube_dim_over((5000, 3), small)) <= 64
+
+
+def test_exact_counts() -> None:
+    grid = grid_of((3, 2, 1), (8, 4, 2))
+    assert (grid.cubes, grid.extent) == (6, (24, 8, 2))
+
+
+@pytest.mark.parametrize("given_sizes", [7, np.int32(7), (7,), [7, 1], (np.uint8(7), 1, 1)])
+def test_numbers_of_any_kind_are_sizes(given_sizes: Any) -> None:
+    assert triple(given_sizes, "cube_count") == (7, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        (-1, "negative"),
+        ((2, -3), "negative"),
+        ((1, 2, 3, 4), "one to three numbers, got 4"),
+        ((), "one to three"),
+        (2.0, "whole number"),
+        ("12", "whole number"),
+        (None, "whole number"),
+    ],
+)
+def test_other_sizes_are_refused_by_name(sizes: Any, message: str) -> None:
+    with pytest.raises(LaunchError, match=f"cube_count.*{message}"):
+        triple(sizes, "cube_count")
+    with pytest.raises(LaunchError, match=message):
+        shape_of(sizes)
+
+
+def test_cubes_beyond_the_device_are_refused() -> None:
+    with pytest.raises(LaunchError, match=r"2048 units.*at most 1024"):
+        check_cube_dim((2048, 1, 1), FEATURES)
+    with pytest.raises(LaunchError, match="at least one unit"):
+        check_cube_dim((4, 0, 1), FEATURES)
