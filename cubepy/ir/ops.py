@@ -175,8 +175,8 @@ FMIN = op("fmin", "lhs", "rhs", rule=same(FLOATS), evaluate=ev.elementwise(ev.fm
           doc="The smaller; ignores NaN.")  # fmt: skip
 FMAX = op("fmax", "lhs", "rhs", rule=same(FLOATS), evaluate=ev.elementwise(ev.fmax), python="fmax",
           doc="The larger; ignores NaN.")  # fmt: skip
-FMA = op("fma", "a", "b", "c", rule=same(FLOATS), evaluate=ev.elementwise(ev.fused_multiply_add),
-         python="fma", doc="a*b + c rounded once.")  # fmt: skip
+FMA = op("fma", "a", "b", "c", rule=same(FLOATS), evaluate=ev.fused_multiply_add, python="fma",
+         doc="a*b + c rounded once.")  # fmt: skip
 MUL_HI = op("mul_hi", "lhs", "rhs", rule=same(INTEGERS), traits=PURE | COMMUTES,
             evaluate=ev.elementwise(ev.multiply_high), python="mul_hi",
             doc="Upper half of the double-width product.")  # fmt: skip
