@@ -32,7 +32,7 @@ def test_the_first_device_needs_no_number(registry: Registry) -> None:
     assert registry.device("opencl") is FIRST
     assert registry.device("opencl:0") is FIRST
     assert registry.device("opencl:1") is SECOND
-    assert registry.names == ("absent", "empty", "opencl")
+    assert registry.names == ("absent", "empty", "opencl", "reference")
 
 
 def test_what_is_not_there_says_why(registry: Registry) -> None:
