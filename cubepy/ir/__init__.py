@@ -9,6 +9,7 @@ from cubepy.ir.nodes import NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs
 from cubepy.ir.opdef import Attrs, AttrValue, OpDef, Trait, TypeRuleError
 from cubepy.ir.parser import parse_kernel
 from cubepy.ir.printer import print_function, print_kernel, print_value
+from cubepy.ir.rewrite import EXITS, PURE, Rewriter, Rule, clone_ops, map_bodies, rebuilt, rewrite
 from cubepy.ir.types import (
     BF16,
     BOOL,
@@ -48,6 +49,7 @@ from cubepy.ir.verify import LEVELS, falls_through, verify
 __all__ = [
     "BF16",
     "BOOL",
+    "EXITS",
     "F16",
     "F32",
     "F64",
@@ -60,6 +62,7 @@ __all__ = [
     "INTEGERS",
     "LEVELS",
     "NO_ATTRS",
+    "PURE",
     "SCALARS",
     "SIGNED",
     "U8",
@@ -82,6 +85,8 @@ __all__ = [
     "OpenRegion",
     "PrivateType",
     "Region",
+    "Rewriter",
+    "Rule",
     "Scalar",
     "SharedType",
     "SlotType",
@@ -90,14 +95,18 @@ __all__ = [
     "TupleType",
     "Type",
     "TypeRuleError",
+    "clone_ops",
     "falls_through",
     "freeze_attrs",
+    "map_bodies",
     "ops",
     "param",
     "parse_kernel",
     "print_function",
     "print_kernel",
     "print_value",
+    "rebuilt",
+    "rewrite",
     "scalar_of_numpy",
     "verify",
     "walk",

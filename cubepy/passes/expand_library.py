@@ -1,0 +1,97 @@
+"""Before::
+
+    kernel @k(%x: global<f32, [1], unknown, 0>) cube_dim(64, 1, 1) {
+      %i: index = absolute_pos
+      %0: f32 = load %x, %i [check=checked]
+      %1: f32 = erf %0
+      store %x, %i, %1 [check=checked]
+    }
+
+After, with the library that defines `erf` for f32 as `std.erf.f32`::
+
+    function @std.erf.f32(%v: f32) -> f32 {
+      return %v
+    }
+    kernel @k(%x: global<f32, [1], unknown, 0>) cube_dim(64, 1, 1) {
+      %i: index = absolute_pos
+      %0: f32 = load %x, %i [check=checked]
+      %1: f32 = call %0 [callee="std.erf.f32", results="f32"]
+      store %x, %i, %1 [check=checked]
+    }
+
+Library ops that the target has as its own stay. A definition may use library ops itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cubepy.errors import VerifyError
+from cubepy.ir import (
+    Function,
+    Kernel,
+    Op,
+    OpDef,
+    Region,
+    Rewriter,
+    Rule,
+    Scalar,
+    Trait,
+    ops,
+)
+from cubepy.passes.context import PassContext
+
+__all__ = ["expand_library"]
+
+_LIBRARY_OPS = tuple(row for row in ops.BY_NAME.values() if row.has(Trait.LIBRARY))
+
+
+def expand_library(kernel: Kernel, context: PassContext) -> Kernel:
+    """Calls of library functions for every library op that is not native."""
+    expansion = _Expansion(context)
+    own = [expansion.function(function) for function in kernel.functions]
+    body = expansion.body(kernel.body)
+    functions = (*expansion.functions.values(), *own)
+    if body is kernel.body and functions == kernel.functions:
+        return kernel
+    names = [function.name for function in functions]
+    if len(set(names)) != len(names):
+        raise VerifyError(f"a helper of {kernel.name} has the name of a library function")
+    return replace(kernel, body=body, functions=functions)
+
+
+class _Expansion:
+    """`functions` are the library functions needed so far by name, callees before callers."""
+
+    def __init__(self, context: PassContext) -> None:
+        self.functions: dict[str, Function] = {}
+        self._context = context
+        self._known: dict[tuple[OpDef, Scalar], str] = {}
+        self._rules: dict[OpDef, Rule] = {
+            row: self._expand for row in _LIBRARY_OPS if row.name not in context.native
+        }
+
+    def body(self, body: Region) -> Region:
+        return Rewriter(self._rules).region(body)
+
+    def function(self, function: Function) -> Function:
+        body = self.body(function.body)
+        return function if body is function.body else replace(function, body=body)
+
+    def _expand(self, op: Op, rewriter: Rewriter) -> Op:
+        assert isinstance(op.type, Scalar)
+        key = op.opdef, op.type
+        if key not in self._known:
+            self._known[key] = self._add(self._context.library(*key))
+        attrs = {"callee": self._known[key], "results": op.type.name}
+        return rewriter.emit(ops.CALL, *op.operands, like=op, attrs=attrs)
+
+    def _add(self, definitions: Iterable[Function]) -> str:
+        """Take in a definition and the functions before it; the name of the definition."""
+        name = ""
+        for function in definitions:
+            name = function.name
+            if name not in self.functions:
+                self.functions[name] = self.function(function)
+        return name

@@ -1,0 +1,81 @@
+"""Which passes run for which target, in order: the tuples below are meant to be read aloud.
+
+With `check=True` (the test suite) `run` verifies after every pass and at the end at the target's
+level. An error inside a pass names it and carries the kernel it was given as a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from cubepy.errors import SourceError
+from cubepy.ir import LEVELS, Kernel, print_kernel, verify
+from cubepy.passes.annotate_buffer_access import annotate_buffer_access
+from cubepy.passes.context import Library, PassContext, no_library
+from cubepy.passes.expand_library import expand_library
+from cubepy.passes.fold_plane_dim import fold_plane_dim
+from cubepy.passes.inline_functions import inline_functions
+from cubepy.passes.nest_early_returns import nest_early_returns
+from cubepy.target import Target
+
+__all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "run"]
+
+Pass = Callable[[Kernel, PassContext], Kernel]
+Observe = Callable[[str, Kernel], None]
+
+PIPELINES: Mapping[str, tuple[Pass, ...]] = {
+    "reference": (
+        expand_library,
+        fold_plane_dim,
+        annotate_buffer_access,
+    ),
+    "cpu": (
+        expand_library,
+        fold_plane_dim,
+        nest_early_returns,
+        inline_functions,
+        nest_early_returns,
+        annotate_buffer_access,
+    ),
+}
+# What a target's emitter expects, apart from the library ops it has as its own.
+TARGET_LEVELS: Mapping[str, str] = {"reference": "expanded", "cpu": "flat"}
+
+
+def run(
+    kernel: Kernel,
+    target: Target,
+    library: Library = no_library,
+    *,
+    native: frozenset[str] = frozenset(),
+    observe: Observe | None = None,
+    check: bool = False,
+) -> Kernel:
+    """The kernel after the passes of the target's language.
+
+    `library` defines the ops of the device library, `native` names those that the target evaluates
+    itself. `observe(name, kernel)` is called after every pass, first with "lowered".
+    """
+    context = PassContext(target=target, library=library, native=native)
+    if observe is not None:
+        observe("lowered", kernel)
+    for step in PIPELINES[target.language]:
+        kernel = _step(step, kernel, context, check=check)
+        if observe is not None:
+            observe(step.__name__, kernel)
+    if check:
+        verify(kernel, LEVELS[TARGET_LEVELS[target.language]] | native)
+    return kernel
+
+
+def _step(step: Pass, kernel: Kernel, context: PassContext, *, check: bool) -> Kernel:
+    try:
+        made = step(kernel, context)
+        if check and made is not kernel:
+            verify(made)
+    except SourceError:
+        raise  # the user's mistake, with its place
+    except Exception as error:
+        error.add_note(f"in the pass {step.__name__}, which was given:\n{print_kernel(kernel)}")
+        raise
+    return made
