@@ -1,0 +1,1 @@
+"""Programs that show cubepy at work; each one runs in the tests."""
