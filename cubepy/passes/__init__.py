@@ -6,11 +6,18 @@ Before and After, which a test runs.
 
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.context import Library, PassContext, no_library
+from cubepy.passes.eliminate_dead_code import eliminate_dead_code
+from cubepy.passes.eliminate_dead_stores import eliminate_dead_stores
 from cubepy.passes.expand_library import expand_library
 from cubepy.passes.fold_plane_dim import fold_plane_dim
+from cubepy.passes.forward_locals import forward_locals
+from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, run
+from cubepy.passes.share_subexpressions import share_subexpressions
+from cubepy.passes.simplify import simplify
+from cubepy.passes.split_locals import split_locals
 
 __all__ = [
     "PIPELINES",
@@ -19,10 +26,17 @@ __all__ = [
     "Pass",
     "PassContext",
     "annotate_buffer_access",
+    "eliminate_dead_code",
+    "eliminate_dead_stores",
     "expand_library",
     "fold_plane_dim",
+    "forward_locals",
+    "hoist_loop_invariants",
     "inline_functions",
     "nest_early_returns",
     "no_library",
     "run",
+    "share_subexpressions",
+    "simplify",
+    "split_locals",
 ]

@@ -12,10 +12,17 @@ from cubepy.errors import SourceError
 from cubepy.ir import LEVELS, Kernel, print_kernel, verify
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.context import Library, PassContext, no_library
+from cubepy.passes.eliminate_dead_code import eliminate_dead_code
+from cubepy.passes.eliminate_dead_stores import eliminate_dead_stores
 from cubepy.passes.expand_library import expand_library
 from cubepy.passes.fold_plane_dim import fold_plane_dim
+from cubepy.passes.forward_locals import forward_locals
+from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
+from cubepy.passes.share_subexpressions import share_subexpressions
+from cubepy.passes.simplify import simplify
+from cubepy.passes.split_locals import split_locals
 from cubepy.target import Target
 
 __all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "run"]
@@ -35,6 +42,17 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         nest_early_returns,
         inline_functions,
         nest_early_returns,
+        forward_locals,
+        eliminate_dead_stores,
+        split_locals,
+        simplify,
+        share_subexpressions,
+        forward_locals,
+        simplify,
+        eliminate_dead_stores,
+        hoist_loop_invariants,
+        share_subexpressions,
+        eliminate_dead_code,
         annotate_buffer_access,
     ),
 }
