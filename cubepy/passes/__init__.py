@@ -14,7 +14,7 @@ from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
-from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, run
+from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, level_of, run
 from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
@@ -34,6 +34,7 @@ __all__ = [
     "hoist_loop_invariants",
     "inline_functions",
     "nest_early_returns",
+    "level_of",
     "no_library",
     "run",
     "share_subexpressions",

@@ -24,10 +24,10 @@ Library ops that the target has as its own stay. A definition may use library op
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain, count
 
-from cubepy.errors import VerifyError
 from cubepy.ir import (
     Function,
     Kernel,
@@ -38,7 +38,10 @@ from cubepy.ir import (
     Rule,
     Scalar,
     Trait,
+    freeze_attrs,
     ops,
+    print_function,
+    rebuilt,
 )
 from cubepy.passes.context import PassContext
 
@@ -49,23 +52,22 @@ _LIBRARY_OPS = tuple(row for row in ops.BY_NAME.values() if row.has(Trait.LIBRAR
 
 def expand_library(kernel: Kernel, context: PassContext) -> Kernel:
     """Calls of library functions for every library op that is not native."""
-    expansion = _Expansion(context)
+    expansion = _Expansion(kernel, context)
     own = [expansion.function(function) for function in kernel.functions]
     body = expansion.body(kernel.body)
     functions = (*expansion.functions.values(), *own)
     if body is kernel.body and functions == kernel.functions:
         return kernel
-    names = [function.name for function in functions]
-    if len(set(names)) != len(names):
-        raise VerifyError(f"a helper of {kernel.name} has the name of a library function")
     return replace(kernel, body=body, functions=functions)
 
 
 class _Expansion:
     """`functions` are the library functions needed so far by name, callees before callers."""
 
-    def __init__(self, context: PassContext) -> None:
+    def __init__(self, kernel: Kernel, context: PassContext) -> None:
         self.functions: dict[str, Function] = {}
+        # what each name means so far; a helper of the kernel is never a library function
+        self._texts = dict.fromkeys([function.name for function in kernel.functions], "")
         self._context = context
         self._known: dict[tuple[OpDef, Scalar], str] = {}
         self._rules: dict[OpDef, Rule] = {
@@ -90,8 +92,32 @@ class _Expansion:
     def _add(self, definitions: Iterable[Function]) -> str:
         """Take in a definition and the functions before it; the name of the definition."""
         name = ""
+        renamed: dict[str, str] = {}
         for function in definitions:
-            name = function.name
+            text = print_function(function)
+            name = self._free_name(function.name, text)
+            renamed[function.name] = name
             if name not in self.functions:
-                self.functions[name] = self.function(function)
+                self._texts[name] = text
+                self.functions[name] = self.function(_calling(function, name, renamed))
         return name
+
+    def _free_name(self, name: str, text: str) -> str:
+        """The name, or one like it if it means something else already."""
+        candidates = chain((name,), (f"{name}.{number}" for number in count(2)))
+        return next(
+            candidate for candidate in candidates if self._texts.get(candidate, text) == text
+        )
+
+
+def _calling(function: Function, name: str, renamed: Mapping[str, str]) -> Function:
+    """The function under another name, its calls too."""
+    if all(old == new for old, new in renamed.items()):
+        return function
+
+    def rename(op: Op, rewriter: Rewriter) -> Op:
+        callee = str(op.attrs["callee"])
+        attrs = freeze_attrs({**op.attrs, "callee": renamed.get(callee, callee)})
+        return rewriter.place(rebuilt(op, attrs=attrs))
+
+    return replace(function, name=name, body=Rewriter({ops.CALL: rename}).region(function.body))

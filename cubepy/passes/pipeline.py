@@ -25,7 +25,7 @@ from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
 from cubepy.target import Target
 
-__all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "run"]
+__all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "level_of", "run"]
 
 Pass = Callable[[Kernel, PassContext], Kernel]
 Observe = Callable[[str, Kernel], None]
@@ -82,7 +82,7 @@ def run(
         if observe is not None:
             observe(step.__name__, kernel)
     if check:
-        verify(kernel, LEVELS[TARGET_LEVELS[target.language]] | native)
+        verify(kernel, level_of(target, native))
     return kernel
 
 
@@ -97,3 +97,8 @@ def _step(step: Pass, kernel: Kernel, context: PassContext, *, check: bool) -> K
         error.add_note(f"in the pass {step.__name__}, which was given:\n{print_kernel(kernel)}")
         raise
     return made
+
+
+def level_of(target: Target, native: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The names of the ops that an emitter of the target may meet; `native` as in `run`."""
+    return LEVELS[TARGET_LEVELS[target.language]] | native
