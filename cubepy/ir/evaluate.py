@@ -191,7 +191,8 @@ def bitcast(value: Array, *, type: Scalar, attrs: Attrs) -> Array:
 
 def select(condition: Array, a: Array, b: Array, *, type: Scalar, attrs: Attrs) -> Array:
     """`a` where the condition holds, else `b`."""
-    return np.where(condition, a, b).astype(type.numpy, copy=False)
+    chosen: Array = np.where(condition, a, b)
+    return chosen.astype(type.numpy, copy=False)
 
 
 def constant(*, type: Scalar, attrs: Attrs) -> Array:

@@ -339,7 +339,8 @@ def test_fma_rounds_once_near_ties(type: Scalar) -> None:
     scale = 2.0 ** random.integers(-bits - 3, bits + 3, 3000)
     near = -(a.astype(np.float64) * b.astype(np.float64))
     c = np.where(random.random(3000) < 0.5, near, near * scale).astype(type.numpy)
-    triples = zip(*(x.astype(np.float64).tolist() for x in (a, b, c)), strict=True)
+    numbers = [x.astype(np.float64).tolist() for x in (a, b, c)]
+    triples = zip(numbers[0], numbers[1], numbers[2], strict=True)
     same_bits(run("fma", a, b, c, type=type), (exact_fma(*t, type) for t in triples), type)
 
 

@@ -1,0 +1,192 @@
+"""Loads, stores and declarations of memory and variables.
+
+Each handler takes the state, the op and the active units, and leaves the op's value in the state.
+What an access must report beyond the bounds (races, reads of what was never written) stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from cubepy.errors import DataRaceError, Diagnostic, UninitializedReadError
+from cubepy.interp.masks import Mask, Value
+from cubepy.interp.memory import Memory, Places, at_lane, own_memory
+from cubepy.interp.races import Conflict, Shadow
+from cubepy.interp.state import Slot, State
+from cubepy.ir import Op, OpDef, Scalar, ops
+
+__all__ = ["HANDLERS", "Handler", "located", "spread", "watch"]
+
+Handler = Callable[[State, Op, Mask], None]
+
+PRESENT = {"read": "reads {} from", "write": "writes {} to", "atomic": "atomically updates"}
+PAST = {"read": "read {} from it", "write": "wrote {} to it", "atomic": "atomically updated it"}
+
+
+def located(state: State, op: Op, mask: Mask, indices: tuple[Op, ...]) -> tuple[Memory, Places]:
+    """The memory that is the op's first operand, and the elements its subscripts mean."""
+    memory: Memory = state.values[op.operands[0]]
+    values = [state.values[index] for index in indices]
+    return memory, memory.locate(op, values, mask, state.batch)
+
+
+def spread(value: Value, places: Places, state: State) -> Value:
+    """Values of the active units as a value of the machine: 0 in the others."""
+    if places.every or value.ndim == 0:
+        return value
+    whole = np.zeros(state.batch.lanes, dtype=value.dtype)
+    whole[places.lanes] = value
+    return whole
+
+
+def load(state: State, op: Op, mask: Mask) -> None:
+    """An element for each active unit; 0 outside."""
+    memory, places = located(state, op, mask, op.operands[1:])
+    if not places.lanes.size:
+        state.values[op] = np.asarray(0).astype(memory.data.dtype)
+        return
+    watch(state, op, memory, places, "read")
+    state.values[op] = spread(memory.read(places), places, state)
+
+
+def store(state: State, op: Op, mask: Mask) -> None:
+    """Write the last operand in the order of the units; nothing happens outside."""
+    memory, places = located(state, op, mask, op.operands[1:-1])
+    if not places.lanes.size:
+        return
+    value: Value = state.values[op.operands[-1]]
+    values = value if value.ndim == 0 or places.every else value[places.lanes]
+    watch(state, op, memory, places, "write", values, reads=False)
+    memory.write(places, values)
+
+
+def watch(
+    state: State,
+    op: Op,
+    memory: Memory,
+    places: Places,
+    kind: str,
+    values: Value | None = None,
+    *,
+    reads: bool = True,
+) -> None:
+    """Report a race that these accesses are part of, and reads of what was never written."""
+    if memory.shadow is not None:
+        cells, rows = memory.cells(places), state.clock.rows(op, places.lanes)
+        if memory.width > 1:
+            cells = (cells[:, None] + np.arange(memory.width)).ravel()
+            rows = np.repeat(rows, memory.width, axis=0)
+        conflict = memory.shadow.visit(kind, cells, rows)
+        if conflict is not None:
+            raise DataRaceError(_race(state, op, memory, places, kind, values, conflict))
+    if memory.written is not None and reads:
+        written = memory.written[places.subscripts]
+        if not written.all():
+            number = int(np.argmin(written)) if written.ndim else 0
+            raise UninitializedReadError(_unwritten(state, op, memory, places, number))
+
+
+def _unwritten(state: State, op: Op, memory: Memory, places: Places, number: int) -> Diagnostic:
+    unit = state.batch.name(int(places.lanes[number]))
+    element = memory.element_name(places, number)
+    return Diagnostic(
+        message=f"{unit} reads {element}, which nothing has written",
+        loc=op.loc,
+        help="uninitialised memory holds an arbitrary value; write it first",
+    )
+
+
+def _race(
+    state: State,
+    op: Op,
+    memory: Memory,
+    places: Places,
+    kind: str,
+    values: Value | None,
+    conflict: Conflict,
+) -> Diagnostic:
+    number, batch = conflict.place // memory.width, state.batch
+    element, other_op = memory.element_name(places, number), state.clock.op(conflict.op)
+    before = memory.read(places)
+    old = new = at_lane(before, number)
+    if values is not None:
+        new = at_lane(values, number)
+        # a store that races with itself has not stored yet
+        own = np.flatnonzero(places.lanes == conflict.unit - batch.first * batch.units)
+        if other_op is op and kind == conflict.kind and own.size:
+            old = at_lane(values, int(own[0]))
+    unit = int(places.lanes[number])
+    other = batch.name_of(conflict.unit)
+    same_cube = conflict.unit // batch.units == batch.first + unit // batch.units
+    return Diagnostic(
+        message=f"data race: {batch.name(unit)} {PRESENT[kind].format(new)} {element}, and {other} "
+        f"{PAST[conflict.kind].format(old)} with no barrier in between",
+        loc=op.loc,
+        notes=((f"the access of {other}", other_op.loc),),
+        help="put cb.sync_cube() between the two accesses, or use an atomic"
+        if same_cube
+        else "cubes run in any order: use atomics, or two launches",
+    )
+
+
+def shared(state: State, op: Op, mask: Mask) -> None:
+    """Memory of each cube: the same whenever the op runs on one call path."""
+    path, batch = (*state.calls, op), state.batch
+    if path not in state.cube_memory:
+        unwritten = state.reports.unwritten
+        made = own_memory(op, batch.cube_of_lane, batch.count, report_unwritten=unwritten)
+        if state.reports.races != "none":
+            made.shadow = Shadow(made.data.size, batch)
+        state.cube_memory[path] = made
+    state.values[op] = state.cube_memory[path]
+
+
+def local_array(state: State, op: Op, mask: Mask) -> None:
+    """Memory of each unit, new whenever the op runs."""
+    lead = state.batch.all_lanes if state.batch.lanes > 1 else np.asarray(0)
+    unwritten = state.reports.unwritten
+    state.values[op] = own_memory(op, lead, state.batch.lanes, report_unwritten=unwritten)
+
+
+def length(state: State, op: Op, mask: Mask) -> None:
+    """Elements along an axis."""
+    state.values[op] = np.asarray(state.values[op.operands[0]].shape[op.attrs["axis"]])
+
+
+def stride(state: State, op: Op, mask: Mask) -> None:
+    """Elements between neighbours along an axis."""
+    state.values[op] = np.asarray(state.values[op.operands[0]].strides[op.attrs["axis"]])
+
+
+def local(state: State, op: Op, mask: Mask) -> None:
+    """A new variable."""
+    state.values[op] = Slot()
+
+
+def load_local(state: State, op: Op, mask: Mask) -> None:
+    """The variable's value."""
+    value = state.values[op.operands[0]].value
+    if value is None:
+        assert isinstance(op.type, Scalar)
+        value = np.asarray(0).astype(op.type.numpy)
+    state.values[op] = value
+
+
+def store_local(state: State, op: Op, mask: Mask) -> None:
+    """Assign in the active units."""
+    state.values[op.operands[0]].store(mask, state.values[op.operands[1]])
+
+
+HANDLERS: Mapping[OpDef, Handler] = {
+    ops.LOAD: load,
+    ops.STORE: store,
+    ops.SHARED: shared,
+    ops.LOCAL_ARRAY: local_array,
+    ops.LENGTH: length,
+    ops.STRIDE: stride,
+    ops.LOCAL: local,
+    ops.LOAD_LOCAL: load_local,
+    ops.STORE_LOCAL: store_local,
+}

@@ -1,0 +1,71 @@
+"""Tells a loop that only waits from one that works.
+
+The state of a machine decides all that follows; two trips that begin in the same state are the
+beginning of infinitely many. Comparing costs a hash of all memory, so it is done at trip 256, 512,
+1024 … and the one after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from cubepy.errors import Diagnostic, NoProgressError
+from cubepy.interp.masks import Mask, Value, first_lane, minus
+from cubepy.interp.memory import Memory
+from cubepy.interp.state import Slot, State
+from cubepy.ir import Op
+
+__all__ = ["Progress"]
+
+FIRST_LOOK = 256
+
+
+def _fingerprint(state: State, mask: Mask) -> bytes:
+    digest = hashlib.blake2b(np.asarray(mask).tobytes())
+    for value in state.values.values():
+        held: Value | None = None
+        if isinstance(value, Slot):
+            held = value.value
+        elif isinstance(value, Memory) and value.data.flags.writeable:
+            held = value.data
+        if held is not None:
+            digest.update(repr(held.shape).encode())
+            digest.update(np.ascontiguousarray(held).tobytes())
+    return digest.digest()
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Watches one run of the loop `loop`; `trip` is called at the start of each trip."""
+
+    state: State
+    loop: Op
+    trips: int = 0
+    seen: bytes = b""
+
+    def trip(self, mask: Mask) -> None:
+        """Raises NoProgressError if this trip begins as the one before did."""
+        self.trips += 1
+        if self.trips < FIRST_LOOK:
+            return
+        if self.seen and self.seen == _fingerprint(self.state, mask):
+            raise NoProgressError(self._report(mask))
+        power_of_two = self.trips & (self.trips - 1) == 0
+        self.seen = _fingerprint(self.state, mask) if power_of_two else b""
+
+    def _report(self, mask: Mask) -> Diagnostic:
+        batch = self.state.batch
+        count = batch.lanes if mask is True else int(np.count_nonzero(mask))
+        waiting = batch.name(first_lane(mask))
+        elsewhere = minus(True, mask)
+        others = "" if elsewhere is False else f", while {batch.name(first_lane(elsewhere))} is not"
+        return Diagnostic(
+            message=f"no progress: {count} units run this loop and nothing changes any more; "
+            f"{waiting} is one of them{others}",
+            loc=self.loop.loc,
+            help="nothing promises that a unit runs while another waits for it; use a barrier, or "
+            "split the kernel in two",
+        )

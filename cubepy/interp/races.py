@@ -1,0 +1,130 @@
+"""Finds unsynchronised accesses: two units, one element, one of them writes, nothing orders them.
+
+A :class:`Shadow` keeps, for each element of a memory, who wrote it last, and two units each that
+read it and that used it atomically, chosen as far apart as possible. `sync_cube` orders the units
+of a cube, `sync_plane` those of a plane; nothing orders different cubes. Atomics do not race with
+atomics. Two units that store the same value race all the same: which op meant it as harmless, no
+backend can know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cubepy.interp.batch import Batch
+from cubepy.interp.masks import Value
+from cubepy.ir import Op
+
+__all__ = ["Clock", "Conflict", "Shadow"]
+
+UNIT, CUBE_EPOCH, PLANE_EPOCH, OP = range(4)
+NEVER = -1
+NOBODY, SAME_UNIT, SAME_PLANE, SAME_CUBE, OTHER_CUBE = range(5)
+
+
+@dataclass(slots=True, kw_only=True)
+class Clock:
+    """Counts the barriers that each cube and each plane of a batch has passed; numbers ops."""
+
+    batch: Batch
+    numbers: dict[Op, int]
+    cubes: Value = field(init=False)
+    planes: Value = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cubes = np.zeros(self.batch.count, dtype=np.int64)
+        self.planes = np.zeros(self.batch.count * self.batch.planes, dtype=np.int64)
+
+    def rows(self, op: Op, lanes: Value) -> Value:
+        """One row for each lane: what a shadow keeps of an access of `op`."""
+        batch = self.batch
+        rows = np.empty((lanes.size, 4), dtype=np.int64)
+        rows[:, UNIT] = batch.first * batch.units + lanes
+        rows[:, CUBE_EPOCH] = self.cubes[lanes // batch.units]
+        rows[:, PLANE_EPOCH] = self.planes[batch.plane_of_lane[lanes]]
+        rows[:, OP] = self.numbers.setdefault(op, len(self.numbers))
+        return rows
+
+    def op(self, number: int) -> Op:
+        """The op that got this number."""
+        return next(op for op, given in self.numbers.items() if given == number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Access `place` of a visit races with what unit `unit` did before in op number `op`."""
+
+    place: int
+    kind: str  # what the other did: "read", "write" or "atomic"
+    unit: int
+    op: int
+
+
+class Shadow:
+    """The last accesses to each element of a memory; `batch` tells which units are neighbours."""
+
+    def __init__(self, size: int, batch: Batch) -> None:
+        self._units, self._plane_dim = batch.units, batch.plane_dim
+        self._kept = {
+            kind: [np.full((size, 4), NEVER, dtype=np.int64) for _ in range(count)]
+            for kind, count in (("write", 1), ("read", 2), ("atomic", 2))
+        }
+
+    def visit(self, kind: str, addresses: Value, rows: Value) -> Conflict | None:
+        """Note accesses of `kind`, one a row; the first race that they are part of, if any."""
+        against = {"read": ("write", "atomic"), "atomic": ("write", "read")}
+        for other in against.get(kind, ("write", "read", "atomic")):
+            for kept in self._kept[other]:
+                found = self._conflict(other, kept[addresses], rows)
+                if found is not None:
+                    return found
+        if kind != "write":
+            self._remember(self._kept[kind], addresses, rows)
+            return None
+        kept = self._kept["write"][0]
+        kept[addresses] = rows  # of several units the last stays, and the others see it is not they
+        return self._conflict("write", kept[addresses], rows)
+
+    def _distance(self, a: Value, b: Value) -> Value:
+        """How far apart the units of rows `a` and `b` are."""
+        first, second = a[:, UNIT], b[:, UNIT]
+        cube_a, cube_b = first // self._units, second // self._units
+        plane_a = (first - cube_a * self._units) // self._plane_dim
+        plane_b = (second - cube_b * self._units) // self._plane_dim
+        near = np.where(plane_a == plane_b, SAME_PLANE, SAME_CUBE)
+        far = np.where(cube_a == cube_b, near, OTHER_CUBE)
+        return np.where(first == NEVER, NOBODY, np.where(first == second, SAME_UNIT, far))
+
+    def _conflict(self, kind: str, seen: Value, rows: Value) -> Conflict | None:
+        distance = self._distance(seen, rows)
+        if not (distance > SAME_UNIT).any():
+            return None
+        same_cube_epoch = seen[:, CUBE_EPOCH] == rows[:, CUBE_EPOCH]
+        same_plane_epoch = seen[:, PLANE_EPOCH] == rows[:, PLANE_EPOCH]
+        races = distance == OTHER_CUBE
+        races |= (distance == SAME_CUBE) & same_cube_epoch
+        races |= (distance == SAME_PLANE) & same_cube_epoch & same_plane_epoch
+        if not races.any():
+            return None
+        place = int(np.argmax(races))
+        return Conflict(
+            place=place, kind=kind, unit=int(seen[place, UNIT]), op=int(seen[place, OP])
+        )
+
+    def _remember(self, kept: list[Value], addresses: Value, rows: Value) -> None:
+        """The newest unit goes first; second stays whoever is farther away from it."""
+        first, second = kept
+        before, other = first[addresses], second[addresses]
+        displaced = self._distance(before, rows)
+        moves = (displaced > SAME_UNIT) & (displaced >= self._distance(other, rows))
+        second[addresses[moves]] = before[moves]
+        first[addresses] = rows
+        apart = self._distance(first[addresses], rows)
+        for distance in (SAME_PLANE, SAME_CUBE, OTHER_CUBE):  # the farthest is stored last
+            lost = apart == distance
+            if lost.any():
+                where = addresses[lost]
+                nearer = self._distance(second[where], first[where]) <= distance
+                second[where[nearer]] = rows[lost][nearer]
