@@ -6,7 +6,7 @@ Other packages import from here, never from the modules inside.
 from cubepy.ir import ops
 from cubepy.ir.builder import Builder, OpenRegion, param
 from cubepy.ir.nodes import NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
-from cubepy.ir.opdef import Attrs, AttrValue, OpDef, Trait, TypeRuleError
+from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
 from cubepy.ir.parser import parse_kernel
 from cubepy.ir.printer import print_function, print_kernel, print_value
 from cubepy.ir.rewrite import EXITS, PURE, Rewriter, Rule, clone_ops, map_bodies, rebuilt, rewrite
@@ -76,6 +76,7 @@ __all__ = [
     "Attrs",
     "BufferType",
     "Builder",
+    "Evaluate",
     "Function",
     "Kernel",
     "Kind",
