@@ -34,6 +34,7 @@ from cubepy.runtime.grid import (
     shape_of,
     triple,
 )
+from cubepy.runtime.keys import device_of, launch_key
 from cubepy.runtime.launch import check_access, launch
 from cubepy.runtime.packing import pack
 from cubepy.runtime.registry import (
@@ -71,10 +72,12 @@ __all__ = [
     "cube_dim_over",
     "default_device",
     "device",
+    "device_of",
     "facts_of",
     "grid_of",
     "grid_over",
     "launch",
+    "launch_key",
     "memory_owner",
     "pack",
     "registry",

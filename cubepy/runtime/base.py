@@ -140,3 +140,7 @@ class Runtime(ABC):
     @abstractmethod
     def devices(self) -> Sequence[Device]:
         """Its devices, best first; raises RuntimeUnavailable with the reason."""
+
+    def assembly(self, artifact: Artifact) -> str:
+        """The machine code of an artifact as text, on any machine; "" where there is none."""
+        return ""

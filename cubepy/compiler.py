@@ -1,0 +1,157 @@
+"""The hall: the only place that knows the order of the stages.
+
+`build` leads from a specialization to an artifact and needs no device. :class:`Program` is one
+captured function with everything compiled of it: kernels are kept by specialization and device, and
+each is compiled once however many threads ask.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from cubepy import codegen, config, frontend, ir, passes
+from cubepy.errors import CubeError, Diagnostic, UnsupportedError
+from cubepy.runtime import Device, LoadedKernel, registry
+from cubepy.target import Artifact, Target
+
+__all__ = ["Observe", "Program", "Stages", "build", "library", "lower", "provide_library"]
+
+Observe = Callable[[str, ir.Kernel], None]
+# Kernels of one function kept in memory; beyond that the oldest goes.
+KEPT = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """What each stage made of one specialization."""
+
+    lowered: ir.Kernel
+    optimized: ir.Kernel
+    artifact: Artifact
+
+    @property
+    def ir(self) -> str:
+        """The kernel as the front end made it."""
+        return ir.print_kernel(self.lowered)
+
+    @property
+    def optimized_ir(self) -> str:
+        """The kernel as the emitter got it."""
+        return ir.print_kernel(self.optimized)
+
+    @property
+    def text(self) -> str:
+        """What was emitted, in the target's language."""
+        return self.artifact.text
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM IR; UnsupportedError for a target that is not reached through LLVM."""
+        if self.artifact.target.language != "cpu":
+            raise UnsupportedError(self._missing("LLVM IR"))
+        return self.artifact.text
+
+    @property
+    def asm(self) -> str:
+        """The machine code as assembly; UnsupportedError where there is none."""
+        text = registry().runtime(self.artifact.target.language).assembly(self.artifact)
+        if not text:
+            raise UnsupportedError(self._missing("machine code"))
+        return text
+
+    def _missing(self, what: str) -> Diagnostic:
+        target = self.artifact.target
+        return Diagnostic(
+            message=f"the target {target} makes no {what} of {self.lowered.name}",
+            loc=self.lowered.loc,
+            help="`text` has what it makes; target='cpu' makes both",
+        )
+
+
+def build(
+    source: frontend.KernelSource,
+    specialization: frontend.Specialization,
+    target: Target,
+    *,
+    observe: Observe | None = None,
+) -> Stages:
+    """Lower, verify, optimise and emit. `observe` is given the kernel after every pass, by name."""
+    lowered = lower(source, specialization)
+    optimized = passes.run(
+        lowered,
+        target,
+        library,
+        observe=observe,
+        check=config.current().compilation.verify == "every_pass",
+    )
+    ir.verify(optimized, passes.level_of(target))
+    artifact = codegen.emit(optimized, target)
+    return Stages(lowered=lowered, optimized=optimized, artifact=artifact)
+
+
+def lower(source: frontend.KernelSource, specialization: frontend.Specialization) -> ir.Kernel:
+    """The kernel as the front end makes it, well formed."""
+    kernel = frontend.lower(source, specialization)
+    ir.verify(kernel, "lowered")
+    return kernel
+
+
+Definitions = Callable[[str, ir.Scalar], Callable[..., object] | None]
+_definitions: Definitions = lambda name, type: None  # noqa: E731
+
+
+def provide_library(definitions: Definitions) -> None:
+    """Say which Python function defines a library op for a type: `cubepy.std`, which lies above."""
+    global _definitions
+    _definitions = definitions
+    library.cache_clear()
+
+
+@functools.cache
+def library(opdef: ir.OpDef, type: ir.Scalar) -> Sequence[ir.Function]:
+    """The definition of a library op for a float type, after the functions it calls."""
+    definition = _definitions(opdef.name, type)
+    if definition is None:
+        raise CubeError(f"no definition of {opdef.name} for {type}")
+    return frontend.lower_function(
+        definition, (type,) * len(opdef.operands), name=f"std.{opdef.name}.{type}"
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A kernel of one specialization and device, or the place where it will be."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    loaded: LoadedKernel | None = None
+
+
+class Program:
+    """A captured function and its compiled kernels. Safe to use from several threads."""
+
+    def __init__(self, source: frontend.KernelSource) -> None:
+        self.source = source
+        self._lock = threading.Lock()
+        self._entries: dict[tuple[frontend.Specialization, Device], _Entry] = {}
+
+    def kernel(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:
+        """The kernel for `specialization`, ready to launch on `device`."""
+        entry = self._entry(specialization, device)
+        if entry.loaded is None:
+            with entry.lock:
+                if entry.loaded is None:
+                    artifact = build(self.source, specialization, device.target).artifact
+                    entry.loaded = device.load(artifact)
+        return entry.loaded
+
+    def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:
+        key = (specialization, device)
+        with self._lock:
+            if key not in self._entries:
+                if len(self._entries) >= KEPT:
+                    del self._entries[next(iter(self._entries))]
+                self._entries[key] = _Entry()
+            return self._entries[key]

@@ -1,0 +1,191 @@
+"""`@cube`: a Python function as a kernel.
+
+A :class:`Cube` can be launched, inspected, and called by other kernels. What a launch does stands
+in `launcher.py`, what the function becomes in `compiler.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from cubepy import frontend
+from cubepy.compiler import Program, Stages
+from cubepy.errors import CubeError, LaunchError
+from cubepy.launcher import Launcher, Resolver, Work
+from cubepy.runtime import Device, Sizes, shape_of, triple
+from cubepy.runtime import device as find_device
+from cubepy.target import Target
+
+__all__ = ["Cube", "cube"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CHECKS = ("auto", "checked", "validate", "unchecked")
+FAST_MATH = ("afn", "arcp", "contract", "ninf", "nnan", "nsz", "reassoc")
+# Launchers that a kernel keeps; at the limit it starts anew.
+KEPT = 4096
+
+
+class Cube(Generic[P, R]):
+    """A kernel, or a helper that kernels call; `function` is the Python function it is made of."""
+
+    def __init__(
+        self, function: Callable[P, R], options: tuple[tuple[str, str | bool], ...] = ()
+    ) -> None:
+        source = frontend.capture(function, options=options)
+        functools.update_wrapper(self, function)
+        self.function: types.FunctionType = source.function
+        self._source = source
+        self._launchers: dict[Any, Launcher] = {}
+
+    @property
+    def source(self) -> frontend.KernelSource:
+        """The function's place in its file."""
+        return self._source
+
+    @functools.cached_property
+    def _resolver(self) -> Resolver:
+        # Later than the decorator, when the names in annotations are defined.
+        return Resolver(Program(self._source))
+
+    def __repr__(self) -> str:
+        return f"<cube {self._source.name} at {self._source.loc}>"
+
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
+        name = self._source.name
+        raise CubeError(
+            f"{name} is a kernel and is launched, not called\n"
+            f"  help: {name}.over(shape)(…), or {name}[cube_count, cube_dim](…)"
+        )
+
+    def over(
+        self, shape: Sizes, device: str | Device | None = None, check: str = "auto"
+    ) -> Launcher:
+        """A launch of one unit for each place of `shape`, whose last axis is x."""
+        try:
+            return self._launchers[shape, device, check]
+        except (KeyError, TypeError):
+            work = Work(shape=shape_of(shape), check=_check(check))
+            return self._launcher((work.shape, device, check), work, device)
+
+    def __getitem__(self, sizes: Any) -> Launcher:
+        """`k[cube_count, cube_dim]`: exactly so many cubes of so many units."""
+        try:
+            return self._launchers[sizes]
+        except (KeyError, TypeError):
+            if not (isinstance(sizes, tuple) and len(sizes) == 2):
+                name = self._source.name
+                raise LaunchError(
+                    f"{name}[{sizes!r}]: expects a cube count and a cube dim\n"
+                    f"  help: {name}[count, dim](…); for a shape, {name}.over(shape)(…)"
+                ) from None
+            work = Work(cube_count=triple(sizes[0], "cube_count"), cube_dim=_frozen(sizes[1]))
+            return self._launcher((work.cube_count, work.cube_dim), work, None)
+
+    def launch(
+        self,
+        *arguments: Any,
+        cube_count: Sizes,
+        cube_dim: Any,
+        device: str | Device | None = None,
+        check: str = "auto",
+        **keywords: Any,
+    ) -> None:
+        """Launch exactly `cube_count` cubes of `cube_dim` units."""
+        launcher = self.launcher(cube_count, cube_dim, device, check)
+        launcher(*arguments, **keywords)
+
+    def launcher(
+        self,
+        cube_count: Sizes,
+        cube_dim: Any,
+        device: str | Device | None = None,
+        check: str = "auto",
+    ) -> Launcher:
+        """What `launch` calls: the kernel with these sizes, ready for arguments."""
+        work = Work(
+            cube_count=triple(cube_count, "cube_count"),
+            cube_dim=_frozen(cube_dim),
+            check=_check(check),
+        )
+        key = (work, device)
+        return self._launchers.get(key) or self._launcher(key, work, device)
+
+    def inspect(
+        self, *arguments: Any, target: str | Target | None = None, **keywords: Any
+    ) -> Stages:
+        """What the kernel becomes for these arguments, launched over a shape with one axis.
+
+        For other sizes there is `inspect` of what `over` and `[]` give.
+        """
+        return self.over(1).inspect(*arguments, target=target, **keywords)
+
+    def _launcher(self, key: Any, work: Work, device: str | Device | None) -> Launcher:
+        if len(self._launchers) >= KEPT:
+            self._launchers.clear()
+        found = None if device is None else find_device(device)
+        launcher = Launcher(self._resolver, work, found)
+        self._launchers[key] = launcher
+        return launcher
+
+
+def _frozen(cube_dim: Any) -> Any:
+    """`cube_dim` as a hashable value; numbers are looked at when the device is known."""
+    return tuple(cube_dim) if isinstance(cube_dim, list) else cube_dim
+
+
+def _check(check: str) -> str:
+    if check not in CHECKS:
+        raise LaunchError(f"check is {check!r}: expects one of {', '.join(CHECKS)}")
+    return check
+
+
+@overload
+def cube(function: Callable[P, R], /) -> Cube[P, R]: ...
+
+
+@overload
+def cube(
+    *,
+    fast_math: bool | Iterable[str] = False,
+    contract: bool = False,
+    deterministic: bool = False,
+) -> Callable[[Callable[P, R]], Cube[P, R]]: ...
+
+
+def cube(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    fast_math: bool | Iterable[str] = False,
+    contract: bool = False,
+    deterministic: bool = False,
+) -> Any:
+    """Make a kernel of a function; stands above it as `@cube` or `@cube(…)`.
+
+    `fast_math` names what floating-point arithmetic may ignore (`True`: all of it); `contract`
+    makes `a*b + c` of the source round once; `deterministic` refuses float atomics.
+    """
+    flags = _fast_math(fast_math)
+    chosen = {"fast_math": flags, "contract": contract, "deterministic": deterministic}
+    options = tuple((name, value) for name, value in chosen.items() if value)
+
+    def decorate(decorated: Callable[..., Any]) -> Cube[..., Any]:
+        return Cube(decorated, options)
+
+    return decorate if function is None else decorate(function)
+
+
+def _fast_math(flags: bool | Iterable[str]) -> str:  # noqa: FBT001 (the word, not a switch)
+    """Flag names, sorted, separated by commas."""
+    if isinstance(flags, bool):
+        return ",".join(FAST_MATH) if flags else ""
+    names = sorted({flags} if isinstance(flags, str) else set(flags))
+    for name in names:
+        if name not in FAST_MATH:
+            raise CubeError(f"no fast_math flag {name!r}: known are {', '.join(FAST_MATH)}")
+    return ",".join(names)

@@ -1,0 +1,88 @@
+"""The cheap key of a launch: what of its arguments decides which compiled kernel serves it.
+
+Equal keys mean equal array facts, equal alias classes, equal types of numbers and equal comptime
+values. It is computed for every launch, so the usual cases come first and touch as little as they
+can; everything unusual falls back to the facts of `arguments.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cubepy.runtime.arguments import Span, address_of, alias_classes, facts_of, span_of
+from cubepy.runtime.base import Device
+from cubepy.runtime.buffers import Buffer
+
+__all__ = ["device_of", "launch_key"]
+
+KeyOf = Callable[[Any], Hashable]
+_NUMBERS = frozenset({int, float, bool})
+# NumPy's bits for C-contiguous, aligned and writeable; the first two must be set to be usual.
+_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x0001, 0x0100, 0x0400
+_USUAL = _CONTIGUOUS | _ALIGNED
+_SEEN = _USUAL | _WRITEABLE
+
+
+def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -> tuple[Any, ...]:
+    """The key of a launch with `values`. `comptime` tells which parameters are annotated so.
+
+    Those, and values that are neither arrays nor numbers, are keyed by `key_of`.
+    """
+    parts: list[Any] = []
+    spans: list[Span] = []
+    for value, known in zip(values, comptime, strict=True):
+        kind = type(value)
+        if kind is np.ndarray and value.ndim:
+            flags = value.flags.num & _SEEN
+            if flags & _USUAL == _USUAL:
+                parts.append((value.dtype, value.ndim, flags))
+                start = address_of(value)
+                spans.append((0, start, start + value.nbytes))
+            else:
+                parts.append(facts_of(value))
+                spans.append(span_of(value))
+        elif known:
+            parts.append(key_of(value))
+        elif kind in _NUMBERS:
+            parts.append(kind)
+        else:
+            _add_unusual(value, key_of, parts, spans)
+    if len(spans) > 1 and _overlap(spans):
+        parts.append(alias_classes(spans))
+    return tuple(parts)
+
+
+def _overlap(spans: Sequence[Span]) -> bool:
+    """Whether any two overlap."""
+    if len(spans) == 2:
+        (here, low, high), (there, start, stop) = spans
+        return here == there and low < stop and start < high
+    ordered = sorted(spans)
+    return any(
+        here == there and start < high
+        for (here, _, high), (there, start, _) in itertools.pairwise(ordered)
+    )
+
+
+def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], spans: list[Span]) -> None:
+    if isinstance(value, np.generic):
+        parts.append(value.dtype)
+    elif isinstance(value, np.ndarray | Buffer) or hasattr(value, "__array_interface__"):
+        array = value if isinstance(value, Buffer) else np.asarray(value)
+        kind = type(value)
+        parts.append((kind, facts_of(array)))
+        spans.append(span_of(array))
+    else:
+        parts.append(key_of(value))
+
+
+def device_of(values: Sequence[Any]) -> Device | None:
+    """The device of the first buffer among some arguments."""
+    for value in values:
+        if type(value) is Buffer:
+            return value.device
+    return None

@@ -1,0 +1,75 @@
+"""The words of the `cubepy` command, and what each of them calls."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from cubepy.errors import CubeError
+from cubepy.tools.doctor import doctor
+from cubepy.tools.settings import show_settings
+from cubepy.tools.show import show
+from cubepy.tools.store import explain, list_entries, prune, verify
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is 0 if it did what it was asked."""
+    parsed = _parser().parse_args(arguments)
+    try:
+        return int(parsed.run(parsed))
+    except CubeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader has seen enough
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="cubepy", description=main.__doc__)
+    words = parser.add_subparsers(required=True, metavar="command")
+    _add_show(words)
+    word = words.add_parser("doctor", help="runtimes, devices, and why one is not there")
+    word.set_defaults(run=doctor)
+    word = words.add_parser("config", help="every setting and where its value came from")
+    word.add_argument("action", choices=["show"])
+    word.set_defaults(run=show_settings)
+    _add_cache(words)
+    return parser
+
+
+Words = argparse._SubParsersAction  # type: ignore[type-arg]  # noqa: SLF001 (no public name)
+
+
+def _add_show(words: Words) -> None:
+    word = words.add_parser("show", help="what a kernel becomes")
+    word.add_argument("kernel", metavar="FILE:KERNEL", help="a file and a kernel in it")
+    word.add_argument(
+        "--signature", default="", metavar="ARGUMENTS",
+        help="what the arguments are: 'x=f32[:], image=u8[:,:], a=f32, TILE=16'; "
+        "parameters whose annotation tells may be left out",
+    )  # fmt: skip
+    word.add_argument("--target", default=None, help="such as cpu, cpu:x86-64-v3, reference")
+    word.add_argument("--over", type=int, default=1, metavar="AXES", help="launched over a shape")
+    word.add_argument("--cube-dim", default=None, metavar="X,Y,Z", help="launched as cubes")
+    word.add_argument("--check", default="auto", help="checked, validate or unchecked")
+    stage = word.add_mutually_exclusive_group()
+    stage.add_argument("--after", metavar="PASS", help="the IR after a pass; 'lowered' before all")
+    stage.add_argument("--diff", action="store_true", help="what each pass changed")
+    stage.add_argument("--asm", action="store_true", help="machine code, where there is any")
+    word.set_defaults(run=show)
+
+
+def _add_cache(words: Words) -> None:
+    word = words.add_parser("cache", help="the store of compiled code")
+    actions = word.add_subparsers(required=True, metavar="action")
+    actions.add_parser("ls", help="what is stored").set_defaults(run=list_entries)
+    action = actions.add_parser("prune", help="drop the least recently used")
+    action.add_argument("--max-bytes", type=int, default=None, help="how much may stay")
+    action.set_defaults(run=prune)
+    actions.add_parser("verify", help="read all, remove what is damaged").set_defaults(run=verify)
+    action = actions.add_parser("explain", help="which part of a key differs from the nearest")
+    action.add_argument("digest", help="the beginning of a key, as `cache ls` shows it")
+    action.set_defaults(run=explain)
