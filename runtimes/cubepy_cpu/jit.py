@@ -16,18 +16,27 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from cubepy.cache import key_of, store
 from cubepy.errors import BackendError
 from cubepy_cpu.elf import ObjectSymbols, read_object
 from cubepy_cpu.host import Machine, host, host_architecture
 
-__all__ = ["DEFAULT_PASSES", "assembly", "compile_object", "load", "optimized_text", "toolchain"]
+__all__ = [
+    "DEFAULT_PASSES",
+    "assembly",
+    "cached_object",
+    "compile_object",
+    "load",
+    "optimized_text",
+    "toolchain",
+]
 
 logger = logging.getLogger("cubepy.cpu.jit")
 
@@ -51,11 +60,25 @@ _ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 _IMPLICIT_SYMBOLS = frozenset({"_GLOBAL_OFFSET_TABLE_"})
 
 # llvmlite serialises every single call on a lock of its own, so a lock around whole compilations
-# costs nothing; held across a fork, it keeps the child from inheriting a half-done one.
+# costs nothing.
 _lock = threading.RLock()
+_llvmlite_lock: AbstractContextManager[object] = getattr(llvm.ffi.lib, "_lock", nullcontext())
+
+
+def _before_fork() -> None:
+    """Without this, a child may inherit a lock that nobody will open."""
+    _lock.acquire()
+    _llvmlite_lock.__enter__()
+
+
+def _after_fork() -> None:
+    _llvmlite_lock.__exit__(None, None, None)
+    _lock.release()
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
     )
 
 
@@ -71,6 +94,25 @@ def compile_object(
     machine = machine or host()
     with _module(text, machine, passes) as module:
         return bytes(_target_machine(machine).emit_object(module))
+
+
+def cached_object(
+    text: str, machine: Machine | None = None, *, passes: Sequence[str] = DEFAULT_PASSES
+) -> bytes:
+    """As `compile_object`, from the disk store if some process has compiled it before."""
+    machine = machine or host()
+    key = key_of(
+        [
+            ("kind", b"cpu object"),
+            ("llvm text", text.encode()),
+            ("triple", machine.triple.encode()),
+            ("cpu", machine.cpu.encode()),
+            ("cpu features", machine.features.encode()),
+            ("llvm passes", f"{CODEGEN_EFFORT} {' '.join(passes)}".encode()),
+            ("toolchain", toolchain().encode()),
+        ]
+    )
+    return store().get_or_make(key, lambda: compile_object(text, machine, passes=passes))
 
 
 def assembly(

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cubepy.config import current
 from cubepy.errors import ArgumentError, LaunchError
 from cubepy_cpu import arena, jit, worker_code
 from cubepy_cpu.host import processor_count
@@ -51,7 +52,7 @@ def _code() -> _Code:
 
 @functools.cache
 def _load_code(futex: bool) -> _Code:  # noqa: FBT001 - a cached function takes its key by position
-    data = jit.compile_object(worker_code.text(futex=futex))
+    data = jit.cached_object(worker_code.text(futex=futex))
 
     def function(name: str, result: type | None, *arguments: type) -> tuple[_Function, _Function]:
         address = jit.load(data, f"cubepy_{name}")
@@ -97,13 +98,13 @@ class Pool:
 
     def run(self, entry: int, arguments: int, tasks: int, arena_bytes: int, work_hint: int) -> None:
         """As the function `run` of this module."""
+        scratch = arena.take(arena_bytes)
         spare = None
         try:
             slot = self._free.pop()
         except IndexError:  # more launches at once than slots: this one is not shared
             spare = _aligned(worker_code.SLOT_BYTES)
             slot = spare[1]
-        scratch = arena.take(arena_bytes)
         threads = 1 if spare else min(self.threads, tasks)
         launch = (self._address, slot, entry, arguments, tasks, arena_bytes, scratch.address)
         short = 0 < work_hint < worker_code.PRICE_AWAKE
@@ -233,7 +234,7 @@ def run(
 
 def num_threads() -> int:
     """How many threads a large launch uses, the calling one included."""
-    return _state.requested or processor_count()
+    return _state.requested or current().runtime.threads or processor_count()
 
 
 def set_num_threads(count: int | None) -> None:

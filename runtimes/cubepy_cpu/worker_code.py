@@ -59,6 +59,7 @@ _LAYOUT = {
     "NEEDS_WORKERS": (NEEDS_WORKERS := 2),  # worth sharing, but nobody is there to share with
 }
 
+FIRST_CHUNK = 32  # tasks at most; later chunks are sized by the clock
 # Nanoseconds.
 SPIN = 30_000  # a worker looks for more work this long before it sleeps
 SHORT_CHUNK, LONG_CHUNK = 100_000, 2_000_000  # chunks are made to last between these
@@ -178,6 +179,7 @@ def text(*, futex: bool) -> str:
         FUTEX=_FUTEX_CALL.get(architecture, 0),
         CLOCK=_MONOTONIC_CLOCK,
         SPIN=SPIN,
+        FIRST_CHUNK=FIRST_CHUNK,
         SHORT=SHORT_CHUNK,
         LONG=LONG_CHUNK,
         PRICE_AWAKE=PRICE_AWAKE,

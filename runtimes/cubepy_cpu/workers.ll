@@ -21,11 +21,13 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-; Tasks that one chunk starts with: small enough to balance, large enough to be few.
+; Tasks that the first chunk has: a share small enough to balance, and few enough to be soon over when
+; each task takes long.
 define internal i64 @first_size(i64 %tasks, i64 %threads) {
   %parts = mul i64 %threads, 64
   %share = udiv i64 %tasks, %parts
-  %size = call i64 @llvm.umax.i64(i64 %share, i64 1)
+  %few = call i64 @llvm.umin.i64(i64 %share, i64 $FIRST_CHUNK)
+  %size = call i64 @llvm.umax.i64(i64 %few, i64 1)
   ret i64 %size
 }
 
