@@ -17,7 +17,7 @@ from cubepy.errors import CubeError, Diagnostic, UnsupportedError
 from cubepy.runtime import Device, LoadedKernel, registry
 from cubepy.target import Artifact, Target
 
-__all__ = ["Observe", "Program", "Stages", "build", "library", "lower", "provide_library"]
+__all__ = ["Observe", "Program", "Stages", "build", "finish", "library", "lower", "provide_library"]
 
 Observe = Callable[[str, ir.Kernel], None]
 # Kernels of one function kept in memory; beyond that the oldest goes.
@@ -78,18 +78,8 @@ def build(
     *,
     observe: Observe | None = None,
 ) -> Stages:
-    """Lower, verify, optimise and emit. `observe` is given the kernel after every pass, by name."""
-    lowered = lower(source, specialization)
-    optimized = passes.run(
-        lowered,
-        target,
-        library,
-        observe=observe,
-        check=config.current().compilation.verify == "every_pass",
-    )
-    ir.verify(optimized, passes.level_of(target))
-    artifact = codegen.emit(optimized, target)
-    return Stages(lowered=lowered, optimized=optimized, artifact=artifact)
+    """All stages from a specialization to an artifact."""
+    return finish(lower(source, specialization), target, observe=observe)
 
 
 def lower(source: frontend.KernelSource, specialization: frontend.Specialization) -> ir.Kernel:
@@ -97,6 +87,22 @@ def lower(source: frontend.KernelSource, specialization: frontend.Specialization
     kernel = frontend.lower(source, specialization)
     ir.verify(kernel, "lowered")
     return kernel
+
+
+def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None) -> Stages:
+    """Optimise, verify and emit. `observe` is given the kernel after every pass, by name."""
+    native = codegen.native_ops(target)
+    optimized = passes.run(
+        kernel,
+        target,
+        library,
+        native=native,
+        observe=observe,
+        check=config.current().compilation.verify == "every_pass",
+    )
+    ir.verify(optimized, passes.level_of(target, native))
+    artifact = codegen.emit(optimized, target)
+    return Stages(lowered=kernel, optimized=optimized, artifact=artifact)
 
 
 Definitions = Callable[[str, ir.Scalar], Callable[..., object] | None]

@@ -21,6 +21,7 @@ from cubepy.runtime import (
     Device,
     Grid,
     LoadedKernel,
+    QuickLaunch,
     Triple,
     alias_classes,
     array_of,
@@ -34,6 +35,7 @@ from cubepy.runtime import (
     grid_over,
     launch,
     launch_key,
+    quick_launch,
     span_of,
     triple,
 )
@@ -92,13 +94,22 @@ def _with_plane_size(cube_dim: Any, features: Features) -> Triple:
 class _Record:
     """A resolved launch. `positions`: which argument each parameter of the kernel is.
 
-    `names` and `cells` are the captured variables with the values they must still have.
+    `quick` is the short way, where it is open. `names` and `cells` are the captured variables with
+    the values they must still have.
     """
 
     kernel: LoadedKernel
     positions: tuple[int, ...]
-    names: tuple[tuple[Mapping[str, Any], str, Any], ...]
-    cells: tuple[tuple[types.CellType, Any], ...]
+    quick: QuickLaunch | None
+    names: _Names
+    cells: _Cells
+
+    def run(self, device: Device, grid: Grid, values: Sequence[Any]) -> None:
+        """Launch with all arguments, in the order of the function's parameters."""
+        if self.quick is not None:
+            self.quick(grid, values)
+        else:
+            launch(device, self.kernel, grid, [values[at] for at in self.positions])
 
     def is_current(self) -> bool:
         """Whether every captured name still has the value that the kernel was compiled for."""
@@ -108,16 +119,22 @@ class _Record:
         return all(_content(cell) is value for cell, value in self.cells)
 
 
+_DELETED = object()
+
+
 def _content(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # deleted since
-        return _record_of  # never the value of a captured name
+        return _DELETED
 
 
-def _record_of(
-    kernel: LoadedKernel, positions: tuple[int, ...], captures: frontend.Captures
-) -> _Record:
+_Names = tuple[tuple[Mapping[str, Any], str, Any], ...]
+_Cells = tuple[tuple[types.CellType, Any], ...]
+
+
+def _watched(captures: frontend.Captures) -> tuple[_Names, _Cells]:
+    """The variables behind captured values, with what they held."""
     names: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
     cells: dict[int, tuple[types.CellType, Any]] = {}
     for function, values in captures.values.items():
@@ -133,12 +150,7 @@ def _record_of(
             for name in path[1:]:
                 namespace, value = vars(value), getattr(value, name)
                 names[id(namespace), name] = (namespace, name, value)
-    return _Record(
-        kernel=kernel,
-        positions=positions,
-        names=tuple(names.values()),
-        cells=tuple(cells.values()),
-    )
+    return tuple(names.values()), tuple(cells.values())
 
 
 class Resolver:
@@ -200,9 +212,17 @@ class Resolver:
         specialization, facts = self.specialize(options, values)
         kernel = self.program.kernel(specialization, device)
         names = specialization.kernel_parameters
-        check_access(kernel.artifact, [facts.get(name) for name in names])
+        arrays = [facts.get(name) for name in names]
+        check_access(kernel.artifact, arrays)
         positions = tuple(self.parameters.index(name) for name in names)
-        return _record_of(kernel, positions, specialization.captures)
+        watched, cells = _watched(specialization.captures)
+        return _Record(
+            kernel=kernel,
+            positions=positions,
+            quick=quick_launch(device, kernel, positions, values, arrays),
+            names=watched,
+            cells=cells,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -235,7 +255,7 @@ class Launcher:
         record = plan.records.get(key)
         if record is None or not record.is_current():
             record = self._resolve(plan, key, arguments)
-        launch(plan.device, record.kernel, plan.grid, [arguments[at] for at in record.positions])
+        record.run(plan.device, plan.grid, arguments)
 
     def _plan(self, arguments: Sequence[Any]) -> _Plan:
         device = self._device or device_of(arguments) or default_device()
@@ -302,4 +322,4 @@ class PreparedLaunch:
                 f"{resolver.name}: prepared for arguments of other types, layouts or overlaps\n"
                 "  help: prepare it again, or call the kernel itself"
             )
-        launch(plan.device, record.kernel, plan.grid, [values[at] for at in record.positions])
+        record.run(plan.device, plan.grid, values)

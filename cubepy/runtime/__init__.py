@@ -37,6 +37,7 @@ from cubepy.runtime.grid import (
 from cubepy.runtime.keys import device_of, launch_key
 from cubepy.runtime.launch import check_access, launch
 from cubepy.runtime.packing import pack
+from cubepy.runtime.quick import QuickLaunch, quick_launch
 from cubepy.runtime.registry import (
     Registry,
     default_device,
@@ -56,6 +57,7 @@ __all__ = [
     "Device",
     "Grid",
     "LoadedKernel",
+    "QuickLaunch",
     "Registry",
     "Runtime",
     "ScalarBinding",
@@ -80,6 +82,7 @@ __all__ = [
     "launch_key",
     "memory_owner",
     "pack",
+    "quick_launch",
     "registry",
     "runtime_names",
     "set_default_device",

@@ -112,6 +112,19 @@ class Device(ABC):
         Raises OutOfBoundsError or AssertionFailed if the kernel reported a fault.
         """
 
+    @property
+    def takes_words(self) -> bool:
+        """Whether kernels read the argument block of their `Abi`, so that `launch_words` works."""
+        return False
+
+    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
+        """Like `launch`, the argument block already filled but for its last word, REPORT.
+
+        The short way for host memory: no binding is made for an argument, and the launch has
+        finished when it returns. The caller keeps the arrays alive; the device may change the block.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def sync(self) -> None:
         """Wait until every launch has finished."""

@@ -1,21 +1,60 @@
-"""The block of 64-bit words that kernels of some runtimes read their arguments from."""
+"""The block of 64-bit words that kernels of some runtimes read their arguments from.
+
+A :class:`Packer` is made once for a kernel and fills its block again and again; `pack` fills one
+from the bindings of a launch.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cubepy.ir import Scalar
-from cubepy.runtime.base import ArrayBinding, Binding, Grid, ScalarBinding
+from cubepy.ir import BF16, F16, F32, F64, Scalar
+from cubepy.runtime.base import ArrayBinding, Binding, Grid
 from cubepy.target import Abi, Word, WordKind
 
-__all__ = ["pack"]
+__all__ = ["Packer", "grid_words", "pack"]
 
-_LOW_WORD = (1 << 64) - 1
-_FLOATS = {"f32": "<f", "f64": "<d"}
+# How `struct` writes a scalar into the low bytes of a word; integers fill the word by their sign.
+_FORMATS: dict[Scalar, str] = {F64: "d", F32: "f4x", F16: "e6x", BF16: "Q"}
+
+
+class Packer:
+    """Writes the words of one kernel's block from plain numbers, one a word, in the block's order.
+
+    A bf16 is given as its bits, everything else as its value.
+    """
+
+    def __init__(self, abi: Abi) -> None:
+        self._layout = struct.Struct("<" + "".join(map(_format, abi.words)))
+
+    def block(self, numbers: Iterable[float]) -> bytearray:
+        """A new block."""
+        block = bytearray(self._layout.size)
+        self._layout.pack_into(block, 0, *numbers)
+        return block
+
+
+def _format(word: Word) -> str:
+    if word.kind is WordKind.SCALAR:
+        assert word.type is not None
+        return _FORMATS.get(word.type, "q" if word.type.is_signed else "Q")
+    return "Q" if word.kind in (WordKind.POINTER, WordKind.REPORT) else "q"
+
+
+def grid_words(grid: Grid, report: int = 0) -> tuple[int, ...]:
+    """The words of a launch that follow those of its arguments."""
+    return (*grid.cube_count, *grid.extent, report)
+
+
+def scalar_word(value: float, element: Scalar) -> float:
+    """A scalar as a packer takes it."""
+    if element is BF16:
+        return int.from_bytes(np.array(value, element.numpy).tobytes(), "little")
+    return value
 
 
 def pack(
@@ -26,41 +65,11 @@ def pack(
     `addresses` has, for each argument, where its memory begins (0 for scalars); the word `POINTER`
     is that of the element with all subscripts 0. `report` is the address of the fault record.
     """
-    words = [_word(word, bindings, grid, addresses, report) & _LOW_WORD for word in abi.words]
-    return np.array(words, np.uint64)
-
-
-def _word(
-    word: Word, bindings: Sequence[Binding], grid: Grid, addresses: Sequence[int], report: int
-) -> int:
-    match word.kind:
-        case WordKind.CUBE_COUNT:
-            return grid.cube_count[word.axis]
-        case WordKind.EXTENT:
-            return grid.extent[word.axis]
-        case WordKind.REPORT:
-            return report
-    binding = bindings[word.argument]
-    if isinstance(binding, ScalarBinding):
-        return bits_of(binding.value, binding.element)
-    return _array_word(word, binding, addresses[word.argument])
-
-
-def _array_word(word: Word, binding: ArrayBinding, address: int) -> int:
-    match word.kind:
-        case WordKind.POINTER:
-            return address + binding.offset * binding.element.size
-        case WordKind.SHAPE:
-            return binding.shape[word.axis]
-        case WordKind.STRIDE:
-            return binding.strides[word.axis]
-    raise ValueError(f"an array has no word {word.kind.value}")
-
-
-def bits_of(value: float, element: Scalar) -> int:
-    """A scalar as the low bits of a word; integers are extended by their sign."""
-    if not element.is_float:
-        return int(value)
-    if element.name in _FLOATS:
-        return int.from_bytes(struct.pack(_FLOATS[element.name], value), "little")
-    return int.from_bytes(np.array(value, element.numpy).tobytes(), "little")
+    numbers: list[float] = []
+    for binding, address in zip(bindings, addresses, strict=True):
+        if isinstance(binding, ArrayBinding):
+            numbers.append(address + binding.offset * binding.element.size)
+            numbers += (*binding.shape, *binding.strides)
+        else:
+            numbers.append(scalar_word(binding.value, binding.element))
+    return np.frombuffer(Packer(abi).block((*numbers, *grid_words(grid, report))), np.uint64)

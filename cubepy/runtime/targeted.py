@@ -58,6 +58,14 @@ class TargetedDevice(Device):
         """Launch on the inner device."""
         self.inner.launch(kernel, grid, bindings)
 
+    @property
+    def takes_words(self) -> bool:
+        return self.inner.takes_words
+
+    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
+        """Launch on the inner device."""
+        self.inner.launch_words(kernel, grid, words)
+
     def sync(self) -> None:
         """Wait for the inner device."""
         self.inner.sync()
