@@ -129,7 +129,7 @@ done:
 }
 """
 
-# Logs (begin, end, arena) of each chunk at out[3 * n], where n counts up in args[1]'s word, and then
+# Logs (begin, end, arena) of each chunk at out[3 * n], n counting up in the word of args[1], then
 # counts to args[2].
 LOG = """
 define void @kernel(ptr %args, i64 %begin, i64 %end, ptr %arena) {

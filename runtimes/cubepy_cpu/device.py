@@ -1,0 +1,257 @@
+"""The CPU as a device: NumPy memory as it is, LLVM text compiled and loaded, tasks over threads.
+
+An artifact's text becomes object code (from the disk store, if it has been compiled before) and
+then an address; a launch fills the block of argument words, counts tasks by the artifact's schedule
+and runs them. Launches have finished when they return. How threads share the work is `threads.py`'s
+business.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cubepy.errors import BackendError, OutOfBoundsError, OutOfMemoryError
+from cubepy.location import excerpt
+from cubepy.runtime import (
+    ArrayBinding,
+    Binding,
+    Device,
+    Grid,
+    LoadedKernel,
+    Runtime,
+    pack,
+)
+from cubepy.target import Artifact, Features, Schedule, Target
+from cubepy_cpu import jit, threads
+from cubepy_cpu.host import Machine, host, supports
+
+__all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
+
+_ALIGNMENT = 64
+_REPORT_WORDS = 4  # number of the fault (from 1), axis, subscript, extent
+_LLVM_PLACE = re.compile(r"<string>:(\d+):\d+: error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HostMemory:
+    """Memory of this process from `address` on; `owner` keeps it alive."""
+
+    owner: np.ndarray[Any, Any]
+    address: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
+    """What a launch needs of a loaded artifact. `faults`: whether it may report any."""
+
+    entry: int
+    rows: bool
+    task_units: int
+    cube_units: int
+    arena_bytes: int
+    work_per_unit: int
+    lanes: int
+    faults: bool
+
+    def tasks(self, grid: Grid) -> int:
+        """How many tasks a launch has; see `Schedule`."""
+        if not self.rows:
+            return grid.cubes
+        x, y, z = grid.extent
+        return -(-x // self.task_units) * y * z
+
+    def work(self, tasks: int) -> int:
+        """Roughly how many nanoseconds one thread needs: a vector operation takes about one."""
+        units = tasks * (self.task_units if self.rows else self.cube_units)
+        return units * self.work_per_unit // self.lanes
+
+
+class CpuDevice(Device):
+    """This machine's processor."""
+
+    def __init__(self) -> None:
+        self._target = Target(language="cpu", features=features_of_host())
+
+    @property
+    def name(self) -> str:
+        return "cpu"
+
+    @property
+    def target(self) -> Target:
+        return self._target
+
+    @property
+    def host_memory(self) -> bool:
+        return True
+
+    @property
+    def takes_words(self) -> bool:
+        return True
+
+    def alloc(self, size: int) -> HostMemory:
+        """Memory of arbitrary content."""
+        try:
+            owner = np.empty(size + _ALIGNMENT, np.uint8)
+        except (MemoryError, ValueError) as error:  # ValueError: more than NumPy can count
+            raise OutOfMemoryError(f"cpu: no room for {size} bytes") from error
+        return HostMemory(owner=owner, address=-(-owner.ctypes.data // _ALIGNMENT) * _ALIGNMENT)
+
+    def write(self, memory: HostMemory, data: np.ndarray[Any, Any]) -> None:
+        """Copy a contiguous host array to the start of a memory."""
+        if data.nbytes:
+            np.copyto(_view(memory.address, data.nbytes), data.reshape(-1).view(np.uint8))
+
+    def read(self, memory: HostMemory, data: np.ndarray[Any, Any]) -> None:
+        """Copy the start of a memory into a contiguous host array."""
+        if data.nbytes:
+            np.copyto(data.reshape(-1).view(np.uint8), _view(memory.address, data.nbytes))
+
+    def wrap(self, data: np.ndarray[Any, Any]) -> HostMemory:
+        """The array's own memory, from the element with all subscripts 0 on."""
+        return HostMemory(owner=data, address=data.ctypes.data)
+
+    def load(self, artifact: Artifact) -> LoadedKernel:
+        """Compile the artifact, or take its object code from the disk store, and map it."""
+        machine = machine_of(artifact)
+        if not supports(machine):
+            raise BackendError(
+                f"{artifact.kernel_name} is compiled for {machine.cpu} ({machine.triple}), "
+                f"which this processor ({host().cpu}) does not run; use the target `cpu`"
+            )
+        with _explained(artifact):
+            data = artifact.binary or jit.cached_object(artifact.text, machine)
+            entry = jit.load(data, artifact.entry)
+        x, y, z = artifact.cube_dim
+        code = _Code(
+            entry=entry,
+            rows=artifact.schedule is Schedule.ROWS,
+            task_units=artifact.task_units,
+            cube_units=x * y * z,
+            arena_bytes=artifact.arena_bytes,
+            work_per_unit=artifact.work_per_unit,
+            lanes=max(1, artifact.target.features.vector_bits // 32),
+            faults=bool(artifact.faults),
+        )
+        return LoadedKernel(artifact=artifact, handle=code)
+
+    def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Run the kernel and wait; raises what it reported."""
+        addresses = [
+            binding.memory.address if isinstance(binding, ArrayBinding) else 0
+            for binding in bindings
+        ]
+        words = pack(kernel.artifact.abi, bindings, grid, addresses)
+        self.launch_words(kernel, grid, bytearray(words.tobytes()))
+
+    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
+        """Run the kernel on a filled block of words and wait; raises what it reported."""
+        code: _Code = kernel.handle
+        tasks = code.tasks(grid)
+        if tasks == 0:
+            return
+        record = (ctypes.c_int64 * _REPORT_WORDS)() if code.faults else None
+        if record is not None:
+            words[-8:] = ctypes.addressof(record).to_bytes(8, "little")
+        block = ctypes.c_char.from_buffer(words)
+        threads.run(
+            code.entry,
+            ctypes.addressof(block),
+            tasks,
+            arena_bytes=code.arena_bytes,
+            work_hint=code.work(tasks),
+        )
+        if record is not None and record[0]:
+            _raise_fault(kernel.artifact, *record)
+
+    def sync(self) -> None:
+        """Nothing to wait for: launches have finished when they return."""
+
+
+def _view(address: int, size: int) -> np.ndarray[Any, Any]:
+    return np.asarray((ctypes.c_uint8 * size).from_address(address))
+
+
+def _raise_fault(artifact: Artifact, number: int, axis: int, subscript: int, extent: int) -> None:
+    name, loc = artifact.faults[number - 1]
+    where = f" of axis {axis}" if axis else ""
+    raise OutOfBoundsError(
+        f"{artifact.kernel_name}: subscript {subscript}{where} of `{name}` is outside of its "
+        f"length {extent}",
+        loc,
+    )
+
+
+@contextmanager
+def _explained(artifact: Artifact) -> Iterator[None]:
+    """Adds to a BackendError which kernel it is about, and the line that LLVM complains of."""
+    try:
+        yield
+    except BackendError as error:
+        error.add_note(f"while compiling {artifact.kernel_name}")
+        place = _LLVM_PLACE.search(error.output)
+        loc = artifact.line_map.get(int(place[1])) if place else None
+        if loc is not None:
+            error.add_note(f"{loc}: from this line of the kernel\n{excerpt(loc)}")
+        raise
+
+
+def machine_of(artifact: Artifact) -> Machine:
+    """The machine an artifact is for; what its target leaves open is the host's."""
+    features = artifact.target.features
+    if not features.triple:
+        return host()
+    return Machine(
+        triple=features.triple,
+        cpu=features.cpu_name or "generic",
+        features=features.cpu_features,
+    )
+
+
+def features_of_host() -> Features:
+    """What code generation may use on this processor."""
+    machine = host()
+    present = set(machine.features.split(","))
+    masks = {"+avx512f", "+avx512bw", "+avx512dq", "+avx512vl"} <= present
+    wide = {"+avx2", "+fma"} <= present
+    bits = 512 if masks else 256 if wide else 128
+    return Features(
+        plane_dim=bits // 32,
+        vector_bits=bits,
+        mask_registers=masks,
+        fma="+fma" in present or machine.architecture == "aarch64",
+        triple=machine.triple,
+        cpu_name=machine.cpu,
+        cpu_features=machine.features,
+    )
+
+
+class CpuRuntime(Runtime):
+    """One device, always there."""
+
+    def __init__(self) -> None:
+        self._device = CpuDevice()
+
+    @property
+    def name(self) -> str:
+        return "cpu"
+
+    def devices(self) -> Sequence[Device]:
+        """The one device."""
+        return (self._device,)
+
+    def assembly(self, artifact: Artifact) -> str:
+        """The assembly text of an artifact for its own machine, whichever this one is."""
+        with _explained(artifact):
+            return jit.assembly(artifact.text, machine_of(artifact))
+
+
+def runtime() -> Runtime:
+    """The entry point of the group `cubepy.runtimes`."""
+    return CpuRuntime()
