@@ -1,0 +1,25 @@
+"""IR → text in a target's language, without any device: `emit`."""
+
+from cubepy.codegen.llvm import ELEMENTWISE, emit_cpu
+from cubepy.codegen.reference import emit_reference
+from cubepy.errors import ConfigError
+from cubepy.ir import Kernel
+from cubepy.target import Artifact, Target
+
+__all__ = ["emit", "native_ops"]
+
+
+def native_ops(target: Target) -> frozenset[str]:
+    """Names of the value ops that the target's emitter has itself, so that no pass need expand them."""
+    return frozenset(ELEMENTWISE) if target.language == "cpu" else frozenset()
+
+
+def emit(kernel: Kernel, target: Target) -> Artifact:
+    """The artifact of a kernel that has been through `passes.run` for `target`."""
+    match target.language:
+        case "cpu":
+            return emit_cpu(kernel, target)
+        case "reference":
+            return emit_reference(kernel, target)
+        case _:
+            raise ConfigError(f"no emitter for target {target} yet: known are cpu, reference")

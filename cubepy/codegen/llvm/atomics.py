@@ -1,0 +1,195 @@
+"""Atomics: one lane after the other, in lane order.
+
+Shared memory belongs to the thread that runs the cube, so its atomics are plain updates. A lane outside (in
+checked modes) changes nothing and gives 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cubepy.codegen.llvm.address import address_of, lane_pointers
+from cubepy.codegen.llvm.bounds import bounds_of
+from cubepy.codegen.llvm.elementwise import ELEMENTWISE
+from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.memory import access_mask
+from cubepy.codegen.llvm.types import memory_type, register_type
+from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
+
+__all__ = ["emit_atomic"]
+
+_ORDER = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
+_NATIVE = {
+    "atomic_add": "add",
+    "atomic_sub": "sub",
+    "atomic_and_": "and",
+    "atomic_or_": "or",
+    "atomic_xor": "xor",
+    "atomic_exchange": "xchg",
+}
+_PURE = {
+    "atomic_add": ops.ADD,
+    "atomic_sub": ops.SUB,
+    "atomic_min": ops.MIN,
+    "atomic_max": ops.MAX,
+    "atomic_and_": ops.BIT_AND,
+    "atomic_or_": ops.BIT_OR,
+    "atomic_xor": ops.BIT_XOR,
+}
+
+
+def emit_atomic(gang: Gang, op: Op) -> None:
+    """An atomic of every lane that is on, as a loop over the set bits of the mask."""
+    values = 2 if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE else 1
+    memory, indices, operands = op.operands[0], op.operands[1:-values], op.operands[-values:]
+    assert isinstance(memory.type, BufferType | SharedType)
+    element = memory.type.element
+    mask = access_mask(gang, bounds_of(gang, op, memory, indices))
+    address = address_of(gang, memory, indices)
+    lanes, type = gang.layout.lanes, memory_type(element)
+    results = []
+    for number in range(gang.parts):
+        cells = _spill(gang, lane_pointers(gang, address, number, type), f"<{lanes} x ptr>")
+        inputs = [_spill(gang, gang.vectors(value)[number], gang.vec.type(element)) for value in operands]
+        output = gang.module.alloca(gang.vec.type(element))
+        gang.w.line(f"store {gang.vec.type(element)} zeroinitializer, ptr {output}, align 64")
+        _each_lane(gang, op, element, gang.mask_parts(mask)[number], cells, inputs, output)
+        results.append(gang.w.value(f"load {gang.vec.type(element)}, ptr {output}, align 64"))
+    gang.define(op, tuple(results))
+
+
+def _spill(gang: Gang, value: str, type: str) -> str:
+    cell = gang.module.alloca(type)
+    gang.w.line(f"store {type} {value}, ptr {cell}, align 64")
+    return cell
+
+
+def _each_lane(
+    gang: Gang, op: Op, element: Scalar, mask: str, cells: str, inputs: Sequence[str], output: str
+) -> None:
+    w, lanes = gang.w, gang.layout.lanes
+    head, body, end = gang.fresh_labels("lane", "update", "done")
+    bits = w.value(f"bitcast {gang.mask_type} {mask} to i{lanes}") if lanes > 1 else w.value(
+        f"extractelement <1 x i1> {mask}, i64 0"
+    )
+    wide = bits if lanes == 64 else w.value(f"zext i{lanes} {bits} to i64")
+    before = w.label
+    w.jump(head)
+    w.begin(head)
+    left, rest = "%" + w.fresh("left"), "%" + w.fresh("rest")
+    phi = w.hook()
+    more = w.value(f"icmp ne i64 {left}, 0")
+    w.branch(more, body, end)
+    w.begin(body)
+    gang.module.declared["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
+    lane = w.value(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
+    pointer = w.value(f"load ptr, ptr {w.value(f'getelementptr ptr, ptr {cells}, i64 {lane}')}, align 8")
+    register = register_type(element)
+    given = [
+        w.value(f"load {register}, ptr {w.value(f'getelementptr {register}, ptr {cell}, i64 {lane}')}, "
+                f"align {element.size}")
+        for cell in inputs
+    ]  # fmt: skip
+    old = _update(gang, op, element, pointer, given)
+    w.line(f"store {register} {old}, ptr {w.value(f'getelementptr {register}, ptr {output}, i64 {lane}')}, "
+           f"align {element.size}")  # fmt: skip
+    lower = w.value(f"sub i64 {left}, 1")
+    w.line(f"{rest} = and i64 {left}, {lower}")
+    after = w.label
+    w.jump(head)
+    with w.at(phi):
+        w.line(f"{left} = phi i64 [ {wide}, %{before} ], [ {rest}, %{after} ]")
+    w.begin(end)
+
+
+def _update(gang: Gang, op: Op, element: Scalar, pointer: str, given: Sequence[str]) -> str:
+    """One lane's update; gives the old value."""
+    if isinstance(op.operands[0].type, SharedType):
+        return _plain(gang, op, element, pointer, given)
+    order = _ORDER[str(op.attrs.get("order", "relaxed"))]
+    type, name = memory_type(element), op.opdef.name
+    if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
+        return _compare_exchange(gang, element, pointer, given[0], given[1], order)
+    if name == "atomic_exchange" or (name in _NATIVE and not element.is_float):
+        return gang.w.value(f"atomicrmw {_NATIVE[name]} ptr {pointer}, {type} {given[0]} {order}")
+    if not element.is_float:
+        verb = ("" if element.is_signed else "u") + name.removeprefix("atomic_")
+        return gang.w.value(f"atomicrmw {verb} ptr {pointer}, {type} {given[0]} {order}")
+    return _exchange_loop(gang, op, element, pointer, given[0], order)
+
+
+def _combine(gang: Gang, op: Op, element: Scalar, old: str, given: str) -> str:
+    if op.opdef.name == "atomic_exchange":
+        return given
+    row = _PURE[op.opdef.name]
+    sample = Op(opdef=row, operands=(op.operands[-1], op.operands[-1]), type=element, loc=op.loc)
+    return ELEMENTWISE[row.name](gang.one, sample, (old, given))
+
+
+def _plain(gang: Gang, op: Op, element: Scalar, pointer: str, given: Sequence[str]) -> str:
+    type, w = memory_type(element), gang.w
+    old = w.value(f"load {type}, ptr {pointer}, align {element.size}")
+    if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
+        same = _same_bits(gang, element, old, given[0])
+        new = w.value(f"select i1 {same}, {type} {given[1]}, {type} {old}")
+    else:
+        new = _combine(gang, op, element, old, given[0])
+    w.line(f"store {type} {new}, ptr {pointer}, align {element.size}")
+    return old
+
+
+def _same_bits(gang: Gang, element: Scalar, a: str, b: str) -> str:
+    bits = f"i{element.bits}"
+    return gang.w.value(f"icmp eq {bits} {_bits(gang, element, a)}, {_bits(gang, element, b)}")
+
+
+def _bits(gang: Gang, element: Scalar, value: str) -> str:
+    type, bits = register_type(element), f"i{element.bits}"
+    return value if type == bits else gang.w.value(f"bitcast {type} {value} to {bits}")
+
+
+def _from_bits(gang: Gang, element: Scalar, value: str) -> str:
+    type, bits = register_type(element), f"i{element.bits}"
+    return value if type == bits else gang.w.value(f"bitcast {bits} {value} to {type}")
+
+
+def _failure_order(order: str) -> str:
+    return "acquire" if order in ("acquire", "acq_rel") else "monotonic"
+
+
+def _compare_exchange(
+    gang: Gang, element: Scalar, pointer: str, expected: str, new: str, order: str
+) -> str:
+    bits = f"i{element.bits}"
+    pair = gang.w.value(
+        f"cmpxchg ptr {pointer}, {bits} {_bits(gang, element, expected)}, "
+        f"{bits} {_bits(gang, element, new)} {order} {_failure_order(order)}"
+    )
+    return _from_bits(gang, element, gang.w.value(f"extractvalue {{ {bits}, i1 }} {pair}, 0"))
+
+
+def _exchange_loop(gang: Gang, op: Op, element: Scalar, pointer: str, given: str, order: str) -> str:
+    """A float update by compare-exchange until nobody came between."""
+    w, bits = gang.w, f"i{element.bits}"
+    again, done = gang.fresh_labels("again", "done")
+    first = w.value(f"load atomic {bits}, ptr {pointer} monotonic, align {element.size}")
+    before = w.label
+    w.jump(again)
+    w.begin(again)
+    seen = "%" + w.fresh("seen")
+    phi = w.hook()
+    old = _from_bits(gang, element, seen)
+    new = _bits(gang, element, _combine(gang, op, element, old, given))
+    pair = w.value(
+        f"cmpxchg weak ptr {pointer}, {bits} {seen}, {bits} {new} {order} {_failure_order(order)}"
+    )
+    found = w.value(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
+    won = w.value(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
+    after = w.label
+    w.branch(won, done, again)
+    with w.at(phi):
+        w.line(f"{seen} = phi {bits} [ {first}, %{before} ], [ {found}, %{after} ]")
+    w.begin(done)
+    return old
+
+

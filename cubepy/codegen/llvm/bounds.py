@@ -1,0 +1,186 @@
+"""Bounds tests of an access, at the cheapest level that decides: one scalar, one a part, or masks.
+
+An access that is unchecked, or that the fast version of the code may take for granted, has none. `validate`
+reports the first lane outside to the launch's fault record before it goes on as `checked` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cubepy.codegen.llvm.gang import Gang, Mask
+from cubepy.ir import INDEX, Op, Trait, ops
+from cubepy.target import WordKind
+
+__all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset"]
+
+REPORT = "@cubepy_report"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Conditions for an access to be inside: all that are given must hold."""
+
+    scalar: str | None = None
+    each_part: tuple[str, ...] = ()
+    masks: Mask = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing is left to test."""
+        return self.scalar is None and not self.each_part and self.masks is None
+
+
+def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
+    """The tests that an access needs."""
+    check = op.attrs.get("check", "checked")
+    if check == "unchecked" or op in gang.inside:
+        return Bounds()
+    scalar: str | None = None
+    parts: tuple[str, ...] = ()
+    masks: Mask = None
+    for axis, index in enumerate(indices):
+        extent = gang.module.shape_of(memory, axis)
+        shape = gang.values[index].shape
+        if shape.level == 0:
+            test = gang.w.value(f"icmp ult i64 {gang.scalar(index)}, {extent}", "in")
+            scalar = test if scalar is None else gang.w.value(f"and i1 {scalar}, {test}", "in")
+        elif shape.level == 1 and shape.stride == 0:
+            tests = tuple(gang.w.value(f"icmp ult i64 {base}, {extent}", "in") for base in gang.bases(index))
+            parts = tests if not parts else tuple(
+                gang.w.value(f"and i1 {a}, {b}", "in") for a, b in zip(parts, tests, strict=True)
+            )
+        else:
+            masks = gang.mask_and(masks, _lane_tests(gang, index, extent))
+    bounds = Bounds(scalar=scalar, each_part=parts, masks=masks)
+    if check == "validate":
+        _report(gang, op, memory, indices, bounds)
+    return bounds
+
+
+def _lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
+    """Masks of lanes inside; made once, behind the subscript's definition, for all accesses that use it."""
+    value = gang.values[index]
+    if extent in value.windows:
+        return value.windows[extent]
+    if value.hook is None:
+        return _make_lane_tests(gang, index, extent)
+    with gang.w.at(value.hook):
+        value.windows[extent] = _make_lane_tests(gang, index, extent)
+    return value.windows[extent]
+
+
+def _make_lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
+    value = gang.values[index]
+    if value.shape.level == 1 and value.shape.stride == 1:
+        offset = position_offset(index)
+        return tuple(
+            _window(gang, base, extent, may_be_negative=offset is None or offset < 0) for base in value.names
+        )
+    limit = spread_scalar(gang, extent)
+    return tuple(gang.vec.compare("icmp ult", INDEX, vector, limit) for vector in gang.vectors(index))
+
+
+def position_offset(op: Op, depth: int = 8) -> int | None:
+    """How far a value is from a position, if it is one give or take small constants (no lane wraps)."""
+    if not op.operands:
+        return 0 if op.opdef.has(Trait.VARYING) else None
+    if depth == 0 or op.opdef not in (ops.ADD, ops.SUB) or op.operands[1].opdef is not ops.CONST:
+        return None
+    constant = op.operands[1].attrs["value"]
+    inner = position_offset(op.operands[0], depth - 1)
+    if inner is None or not isinstance(constant, int) or abs(constant) >= 1 << 32:
+        return None
+    return inner + constant if op.opdef is ops.ADD else inner - constant
+
+
+def spread_scalar(gang: Gang, name: str) -> str:
+    """An i64 in every lane."""
+    if not name.startswith("%"):
+        return gang.vec.const(INDEX, int(name))
+    type, lanes = gang.vec.type(INDEX), gang.layout.lanes
+    first = gang.w.value(f"insertelement {type} poison, i64 {name}, i64 0")
+    return gang.w.value(f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer")
+
+
+def lane_limit(gang: Gang, base: str, bound: str) -> str:
+    """The number of lanes l with base + l < bound, 0 to L, as i32; saturating, so no wrap-around."""
+    room = gang.one.call("ssub.sat", INDEX, bound, base)
+    low = gang.one.call("smax", INDEX, room, "0")
+    lanes = gang.one.call("smin", INDEX, low, str(gang.layout.lanes))
+    return gang.w.value(f"trunc i64 {lanes} to i32")
+
+
+def lanes_below(gang: Gang, limit: str) -> str:
+    """The mask of lanes whose number is below an i32."""
+    lanes = gang.layout.lanes
+    type = f"<{lanes} x i32>"
+    first = gang.w.value(f"insertelement {type} poison, i32 {limit}, i64 0")
+    wide = gang.w.value(f"shufflevector {type} {first}, {type} poison, {type} zeroinitializer")
+    ramp = "<" + ", ".join(f"i32 {lane}" for lane in range(lanes)) + ">"
+    return gang.w.value(f"icmp ult {type} {ramp}, {wide}")
+
+
+def _window(gang: Gang, base: str, extent: str, *, may_be_negative: bool) -> str:
+    """Lanes l with 0 <= base + l < extent."""
+    below = lanes_below(gang, lane_limit(gang, base, extent))
+    if not may_be_negative:
+        return below
+    negative = lanes_below(gang, lane_limit(gang, base, "0"))
+    return gang.vec.both(below, gang.w.value(f"xor {gang.mask_type} {negative}, {gang.ones()}"))
+
+
+def _report(gang: Gang, op: Op, memory: Op, indices: Sequence[Op], bounds: Bounds) -> None:
+    """Call the fault record's writer for the first lane that is on and outside."""
+    number = len(gang.module.faults)
+    gang.module.faults.append((memory.name or "array", op.loc))
+    inside = combined(gang, bounds)
+    outside = gang.mask_and_not(gang.mask, inside)
+    bad, good = gang.fresh_labels("outside", "inside")
+    gang.w.branch(gang.any(outside), bad, good)
+    gang.w.begin(bad)
+    record = gang.module.word(WordKind.REPORT)
+    part = _first_part(gang, outside)
+    for axis, index in enumerate(indices):
+        subscript = _lane_value(gang, gang.vectors(index), outside, part)
+        extent = gang.module.shape_of(memory, axis)
+        gang.w.line(f"call void {REPORT}(ptr {record}, i64 {number + 1}, i64 {axis}, i64 {subscript}, i64 {extent})")
+    gang.w.jump(good)
+    gang.w.begin(good)
+
+
+def combined(gang: Gang, bounds: Bounds) -> tuple[str, ...]:
+    """All conditions as masks."""
+    masks: Mask = bounds.masks
+    if bounds.each_part:
+        masks = gang.mask_and(masks, tuple(_spread_flag(gang, flag) for flag in bounds.each_part))
+    if bounds.scalar is not None:
+        masks = gang.mask_and(masks, (_spread_flag(gang, bounds.scalar),) * gang.parts)
+    return gang.mask_parts(masks)
+
+
+def _spread_flag(gang: Gang, flag: str) -> str:
+    type, lanes = gang.mask_type, gang.layout.lanes
+    first = gang.w.value(f"insertelement {type} poison, i1 {flag}, i64 0")
+    return gang.w.value(f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer")
+
+
+def _first_part(gang: Gang, mask: tuple[str, ...]) -> list[str]:
+    return [gang.any((part,)) for part in mask]
+
+
+def _lane_value(gang: Gang, vectors: Sequence[str], mask: tuple[str, ...], some: Sequence[str]) -> str:
+    """The value of the lowest lane that is on."""
+    lanes, result = gang.layout.lanes, "0"
+    for vector, part, flag in reversed(list(zip(vectors, mask, some, strict=True))):
+        bits = gang.w.value(f"bitcast {gang.mask_type} {part} to i{lanes}")
+        lane = gang.w.value(f"call i{lanes} @llvm.cttz.i{lanes}(i{lanes} {bits}, i1 false)")
+        gang.module.declared[f"llvm.cttz.i{lanes}"] = f"declare i{lanes} @llvm.cttz.i{lanes}(i{lanes}, i1)"
+        safe = gang.w.value(f"select i1 {flag}, i{lanes} {lane}, i{lanes} 0")
+        index = safe if lanes == 64 else gang.w.value(
+            f"{'zext' if lanes < 64 else 'trunc'} i{lanes} {safe} to i64"
+        )
+        element = gang.w.value(f"extractelement {gang.vec.type(INDEX)} {vector}, i64 {index}")
+        result = gang.w.value(f"select i1 {flag}, i64 {element}, i64 {result}")
+    return result

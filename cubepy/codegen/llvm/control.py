@@ -1,0 +1,305 @@
+"""Control flow: uniform branches stay branches, parting ones become masks.
+
+A lane leaves a loop, a trip, a block or the kernel by being taken out of the masks of every scope it leaves;
+after a construct in which lanes left for further out, the current mask is cut down to what remains, and an
+empty rest is jumped over.
+"""
+
+from __future__ import annotations
+
+from cubepy.codegen.llvm.gang import Gang, Mask, Scope
+from cubepy.codegen.llvm.lanes import Lanes
+from cubepy.codegen.llvm.values import Value
+from cubepy.ir import Op, Region, Scalar, ops
+from cubepy.ir.analyses import Shape
+
+__all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while"]
+
+
+def _finish(gang: Gang, op: Op, mask: Mask) -> None:
+    """Restore the mask after a construct, less the lanes that left for further out."""
+    gang.mask = mask
+    if op not in gang.analysis.thins or gang.dead:
+        return
+    scope = next(scope for scope in reversed(gang.scopes) if scope.trip)
+    rest = gang.load_mask(scope.trip)
+    gang.mask = gang.mask_and(mask, rest)
+    (on,) = gang.fresh_labels("some")
+    # with no parted `continue` nobody comes back to this loop once the trip is empty
+    away = scope.end if scope.trip == scope.alive else scope.next
+    gang.w.branch(gang.any(gang.mask), on, away)
+    gang.w.begin(on)
+
+
+def emit_if(gang: Gang, op: Op) -> None:
+    """A branch: on a scalar, or both arms under their masks."""
+    condition = op.operands[0]
+    assumed = gang.analysis.assumed.get(condition)
+    if assumed is not None:
+        gang.emit_region(gang, op.regions[0 if assumed else 1])
+        return
+    if op in gang.analysis.divergent:
+        _parting_if(gang, op)
+    else:
+        _uniform_if(gang, op)
+
+
+def _uniform_if(gang: Gang, op: Op) -> None:
+    mask = gang.mask
+    then, other, join = gang.fresh_labels("then", "else", "join")
+    gang.w.branch(gang.scalar(op.operands[0]), then, other)
+    falls = False
+    for label, region in ((then, op.regions[0]), (other, op.regions[1])):
+        gang.begin(label)
+        gang.mask = mask
+        gang.emit_region(gang, region)
+        if not gang.dead:
+            falls = True
+            gang.w.jump(join)
+    gang.dead = not falls
+    if falls:
+        gang.begin(join)
+    _finish(gang, op, mask)
+
+
+def _parting_if(gang: Gang, op: Op) -> None:
+    mask, condition = gang.mask, gang.vectors(op.operands[0])
+    _masked_arm(gang, op.regions[0], gang.mask_and(mask, condition))
+    if op.regions[1].ops:
+        _masked_arm(gang, op.regions[1], gang.mask_and_not(mask, condition))
+    _finish(gang, op, mask)
+
+
+def _masked_arm(gang: Gang, region: Region, mask: tuple[str, ...]) -> None:
+    on, join = gang.fresh_labels("on", "join")
+    gang.w.branch(gang.any(mask), on, join)
+    gang.begin(on)
+    gang.mask = mask
+    gang.emit_region(gang, region)
+    if not gang.dead:
+        gang.w.jump(join)
+    gang.begin(join)
+
+
+# ── leaving ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def emit_exit(gang: Gang, op: Op) -> None:
+    """`break`, `continue`, `leave`, `return`: a jump if all lanes go, else they are taken out of the masks."""
+    row, target = op.opdef, _target(gang, op)
+    if op in gang.analysis.jumps:
+        gang.terminate(target.next if row is ops.CONTINUE else target.end)
+        return
+    going = gang.mask_parts(gang.mask)
+    for scope in reversed(gang.scopes):
+        leaves = scope is not target or row is not ops.CONTINUE
+        if scope.trip:
+            gang.store_mask(scope.trip, gang.mask_and_not(gang.load_mask(scope.trip), going))
+        if leaves and scope.alive and scope.alive != scope.trip:
+            gang.store_mask(scope.alive, gang.mask_and_not(gang.load_mask(scope.alive), going))
+        if scope is target:
+            break
+
+
+def _target(gang: Gang, op: Op) -> Scope:
+    row = op.opdef
+    if row is ops.RETURN:
+        return gang.scopes[0]
+    wanted = (ops.BLOCK,) if row is ops.LEAVE else (ops.FOR, ops.WHILE)
+    return next(s for s in reversed(gang.scopes) if s.op is not None and s.op.opdef in wanted)
+
+
+def emit_block(gang: Gang, op: Op) -> None:
+    """A region that `leave` ends."""
+    mask = gang.mask
+    (end,) = gang.fresh_labels("end")
+    cells = gang.mask_cells(mask) if op in gang.analysis.divergent else ()
+    gang.scopes.append(Scope(op=op, next=end, end=end, alive=cells, trip=cells))
+    gang.emit_region(gang, op.regions[0])
+    gang.scopes.pop()
+    if not gang.dead:
+        gang.w.jump(end)
+    gang.begin(end)
+    _finish(gang, op, mask)
+
+
+# ── loops ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _open_scope(gang: Gang, op: Op, next_label: str, end: str) -> Scope:
+    alive = gang.mask_cells(gang.mask) if op in gang.analysis.divergent else ()
+    trip = alive
+    if op in gang.analysis.parted_continue:
+        trip = gang.mask_cells(gang.mask)
+    return Scope(op=op, next=next_label, end=end, alive=alive, trip=trip)
+
+
+def _start_trip(gang: Gang, scope: Scope, mask: Mask) -> None:
+    """The mask of a trip's start: the lanes still in the loop."""
+    gang.mask = gang.load_mask(scope.alive) if scope.alive else mask
+    if scope.trip != scope.alive:
+        gang.store_mask(scope.trip, gang.mask_parts(gang.mask))
+
+
+def _end_trip(gang: Gang, scope: Scope, head: str) -> None:
+    """Back to the head while some lane is in the loop (certain where each exit has been looked at)."""
+    if scope.alive and scope.trip != scope.alive:
+        gang.w.branch(gang.any(gang.load_mask(scope.alive)), head, scope.end)
+    else:
+        gang.w.jump(head)
+
+
+def emit_while(gang: Gang, op: Op) -> None:
+    """A `while` loop; lanes whose condition fails leave it."""
+    mask = gang.mask
+    head, body, latch, end = gang.fresh_labels("head", "body", "next", "end")
+    scope = _open_scope(gang, op, latch, end)
+    gang.w.jump(head)
+    gang.begin(head)
+    if scope.alive:
+        gang.mask = gang.load_mask(scope.alive)
+    gang.scopes.append(scope)
+    gang.emit_region(gang, op.regions[0])
+    condition = op.regions[0].ops[-1].operands[0]
+    if gang.values[condition].shape.level == 0:
+        gang.w.branch(gang.scalar(condition), body, end)
+    else:
+        staying = gang.mask_and(gang.mask, gang.vectors(condition))
+        gang.store_mask(scope.alive, staying)
+        gang.w.branch(gang.any(staying), body, end)
+    gang.begin(body)
+    _start_trip(gang, scope, mask)
+    gang.emit_region(gang, op.regions[1])
+    gang.scopes.pop()
+    _close(gang, op, scope, head, mask)
+
+
+def _close(gang: Gang, op: Op, scope: Scope, head: str, mask: Mask) -> None:
+    if not gang.dead:
+        gang.w.jump(scope.next)
+    gang.begin(scope.next)
+    _end_trip(gang, scope, head)
+    gang.begin(scope.end)
+    _finish(gang, op, mask)
+
+
+def emit_for(gang: Gang, op: Op) -> None:
+    """A `for` over a range. Trips are counted, so no variable overflows at the ends of its type."""
+    mask, outside = gang.mask, gang.w.label
+    head, body, latch, end = gang.fresh_labels("head", "body", "next", "end")
+    variable = op.regions[0].params[0]
+    scalar = variable.type
+    assert isinstance(scalar, Scalar)
+    uniform = all(gang.values[operand].shape.level == 0 for operand in op.operands)
+    trips = _uniform_trips(gang, op, scalar) if uniform else None
+    lane_trips = () if uniform else _lane_trips(gang, op, scalar)
+    scope = _open_scope(gang, op, latch, end)
+    start, step = op.operands[0], op.operands[2]
+    shape = gang.analysis.shape(variable)
+    components = gang.components(shape)
+    type = gang.vec.type(scalar) if shape.level == 2 else gang.one.type(scalar)
+    first = gang.vectors(start) if shape.level == 2 else gang.values[start].names
+    first = first * components if len(first) < components else first
+    stride = gang.vectors(step) if shape.level == 2 else gang.values[step].names * components
+    outside = gang.w.label
+    gang.w.jump(head)
+    gang.begin(head)
+    phi_place = gang.w.hook()
+    counter = "%" + gang.w.fresh("k")
+    current = tuple("%" + gang.w.fresh("i") for _ in range(components))
+    _trip_test(gang, scope, scalar, counter, trips, lane_trips, body, end)
+    gang.begin(body)
+    gang.values[variable] = gang.value(shape, current)
+    _start_trip(gang, scope, mask)
+    gang.scopes.append(scope)
+    gang.emit_region(gang, op.regions[0])
+    gang.scopes.pop()
+    if not gang.dead:
+        gang.w.jump(latch)
+    gang.begin(latch)
+    counted = gang.w.value(f"add {gang.one.type(scalar)} {counter}, 1")
+    lanes = gang.vec if shape.level == 2 else gang.one
+    moved = tuple(
+        lanes.instruction("add", scalar, name, by) for name, by in zip(current, stride, strict=True)
+    )
+    inside = gang.w.label
+    _end_trip(gang, scope, head)
+    with gang.w.at(phi_place):
+        gang.w.line(f"{counter} = phi {gang.one.type(scalar)} [ 0, %{outside} ], [ {counted}, %{inside} ]")
+        for name, begin, again in zip(current, first, moved, strict=True):
+            gang.w.line(f"{name} = phi {type} [ {begin}, %{outside} ], [ {again}, %{inside} ]")
+    gang.begin(end)
+    _finish(gang, op, mask)
+
+
+def _trip_test(
+    gang: Gang, scope: Scope, scalar: Scalar, counter: str, trips: str | None,
+    lane_trips: tuple[str, ...], body: str, end: str,
+) -> None:  # fmt: skip
+    """Go on while the counter is below the trips: of all lanes, or of some."""
+    if trips is not None:
+        more = gang.w.value(f"icmp ult {gang.one.type(scalar)} {counter}, {trips}")
+        gang.w.branch(more, body, end)
+        return
+    from_counter = Value(shape=Shape(0), names=(counter,))
+    wide = spread_here(gang, scalar, from_counter)
+    staying = gang.mask_and(
+        gang.load_mask(scope.alive),
+        tuple(gang.vec.compare("icmp ult", scalar, wide, limit) for limit in lane_trips),
+    )
+    gang.store_mask(scope.alive, staying)
+    gang.w.branch(gang.any(staying), body, end)
+
+
+def spread_here(gang: Gang, scalar: Scalar, value: Value) -> str:
+    """A uniform value as a vector, at this place."""
+    element, vector = gang.one.type(scalar), gang.vec.type(scalar)
+    first = gang.w.value(f"insertelement {vector} poison, {element} {value.names[0]}, i64 0")
+    lanes = gang.layout.lanes
+    return gang.w.value(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
+
+
+def _uniform_trips(gang: Gang, op: Op, scalar: Scalar) -> str:
+    start, stop, step = (gang.scalar(operand) for operand in op.operands)
+    return _count_trips(gang.one, scalar, start, stop, step)
+
+
+def _lane_trips(gang: Gang, op: Op, scalar: Scalar) -> tuple[str, ...]:
+    operands = [gang.vectors(operand) for operand in op.operands]
+    return tuple(_count_trips(gang.vec, scalar, *each) for each in zip(*operands, strict=True))
+
+
+def _count_trips(lanes: Lanes, scalar: Scalar, start: str, stop: str, step: str) -> str:
+    """Trips of range(start, stop, step) as an unsigned number of the type's width; 0 for step 0.
+
+    With distance = |stop - start| > 0: (distance - 1) / |step| + 1, all unsigned, so nothing overflows.
+    """
+    order = "s" if scalar.is_signed else "u"
+    zero, one = lanes.const(scalar, 0), lanes.const(scalar, 1)
+    up_distance = lanes.instruction("sub", scalar, stop, start)
+    up_runs = lanes.compare(f"icmp {order}lt", scalar, start, stop)
+    text = step.rpartition(" ")[2].rstrip(")")
+    if text.isdigit() and int(text) > 0:  # a positive constant
+        return _trips(lanes, scalar, up_distance, up_runs, step)
+    down_distance = lanes.instruction("sub", scalar, start, stop)
+    down_runs = lanes.compare(f"icmp {order}gt", scalar, start, stop)
+    down = lanes.compare(f"icmp {order}lt", scalar, step, zero)
+    negated = lanes.instruction("sub", scalar, zero, step)
+    distance = lanes.select(down, scalar, down_distance, up_distance)
+    runs = lanes.w.value(
+        f"select {lanes.mask} {down}, {lanes.mask} {down_runs}, {lanes.mask} {up_runs}"
+    )
+    size = lanes.select(down, scalar, negated, step)
+    still = lanes.compare("icmp eq", scalar, size, zero)
+    size = lanes.select(still, scalar, one, size)
+    count = _trips(lanes, scalar, distance, runs, size)
+    return lanes.select(still, scalar, zero, count)
+
+
+def _trips(lanes: Lanes, scalar: Scalar, distance: str, runs: str, size: str) -> str:
+    zero, one = lanes.const(scalar, 0), lanes.const(scalar, 1)
+    if size == one:
+        return lanes.select(runs, scalar, distance, zero)
+    last = lanes.instruction("sub", scalar, distance, one)
+    count = lanes.instruction("add", scalar, lanes.instruction("udiv", scalar, last, size), one)
+    return lanes.select(runs, scalar, count, zero)

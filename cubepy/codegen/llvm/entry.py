@@ -1,0 +1,404 @@
+"""The entry of a CPU kernel: loops over tasks and gangs round the code of one gang, and the module's text.
+
+`void entry(ptr args, i64 task_begin, i64 task_end, ptr arena)`. Each gang, row piece or cube first runs the
+guard of `assume.py` and then the fast or the careful version of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cubepy.codegen.llvm.assume import Assumptions, Interval, find_assumptions, guard_code
+from cubepy.codegen.llvm.bounds import REPORT
+from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
+from cubepy.codegen.llvm.layout import Layout, plan_layout, uniform_memory
+from cubepy.codegen.llvm.masking import lanes_until
+from cubepy.codegen.llvm.positions import emit_positions
+from cubepy.codegen.llvm.segments import emit_segmented, exits_by_gang, needs_segments
+from cubepy.codegen.llvm.walk import emit_region
+from cubepy.codegen.llvm.writer import Line, Writer
+from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Scalar, SharedType, Trait, ops, walk
+from cubepy.ir.analyses import Uniformity, analyze_uniformity
+from cubepy.location import Loc
+from cubepy.target import Artifact, Schedule, Target, WordKind, abi_of
+
+__all__ = ["emit_cpu"]
+
+_HEAD_LINES = 4
+
+
+def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
+    """LLVM IR of a kernel whose calls are inlined."""
+    layout = plan_layout(kernel, target)
+    writer = Writer()
+    entry = writer.hook()
+    module = Module(
+        w=writer, target=target, abi=abi_of(kernel), layout=layout, entry=entry,
+        params={param: number for number, param in enumerate(kernel.params)},
+    )  # fmt: skip
+    _place_shared(kernel, module)
+    versions = _Versions(kernel, module)
+    if layout.schedule is Schedule.ROWS:
+        _rows(module, versions)
+    else:
+        _cubes(module, versions)
+    symbol = f"cubepy_{kernel.name}"
+    text, line_map = _assemble(module, symbol)
+    return Artifact(
+        target=target, kernel_name=kernel.name, entry=symbol, text=text, abi=module.abi,
+        cube_dim=kernel.cube_dim,
+        access=tuple(
+            p.type.access if isinstance(p.type, BufferType) else Access.READ for p in kernel.params
+        ),
+        schedule=layout.schedule, task_units=layout.task_units if layout.schedule is Schedule.ROWS else 0,
+        over=any(op.opdef in (ops.EXTENT_X, ops.EXTENT_Y, ops.EXTENT_Z) for op in walk(kernel.body)),
+        arena_bytes=module.arena_bytes, work_per_unit=layout.work, line_map=line_map,
+        faults=tuple(module.faults), decisions=versions.decisions(),
+    )  # fmt: skip
+
+
+def _place_shared(kernel: Kernel, module: Module) -> None:
+    for op in walk(kernel.body):
+        if op.opdef is ops.SHARED:
+            assert isinstance(op.type, SharedType)
+            count = 1
+            for extent in op.type.shape:
+                count *= extent
+            module.reserve(op, count * op.type.element.size)
+
+
+class _Versions:
+    """The body in its two versions, and what each takes for granted."""
+
+    def __init__(self, kernel: Kernel, module: Module) -> None:
+        self.kernel, self.module = kernel, module
+        self.given = _extent_guards(kernel) if module.layout.schedule is Schedule.ROWS else {}
+        self.by_mask = exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
+        self.careful = self._analyze(Assumptions(conditions=self.given))
+        found = find_assumptions(kernel.body, self.careful, self.given)
+        self.assumptions = found
+        self.fast = self._analyze(
+            Assumptions(conditions={**self.given, **found.conditions}, inside=found.inside, exact=found.exact)
+        )
+        self.positions = [
+            op for op in walk(kernel.body)
+            if not op.operands and not op.regions and op.opdef.has(Trait.PURE) and op.type == INDEX
+            and op.opdef is not ops.CONST
+        ]  # fmt: skip
+
+    def _analyze(self, assumptions: Assumptions) -> Uniformity:
+        return analyze_uniformity(
+            self.kernel.body,
+            params=self.kernel.params,
+            seed=self.module.layout.seed_shape,
+            uniform_load=uniform_memory,
+            assumed=assumptions.conditions,
+            exact_widenings=assumptions.exact,
+            never_together=self.by_mask,
+        )
+
+    def gang(self, *, fast: bool, place: dict[str, str]) -> Gang:
+        """A gang at a place, with parameters and positions ready."""
+        gang = Gang(
+            module=self.module,
+            analysis=self.fast if fast else self.careful,
+            emit_region=emit_region,
+            inside=self.assumptions.inside if fast else frozenset(),
+            place=place,
+        )
+        for param in self.kernel.params:
+            if isinstance(param.type, Scalar):
+                gang.define(param, (self.module.scalar_argument(param),))
+        emit_positions(gang, self.positions)
+        return gang
+
+    def body(self, gang: Gang, mask: Mask, end: str) -> None:
+        """The kernel's body for one gang; ends with a jump to `end`."""
+        (done,) = gang.fresh_labels("done")
+        gang.mask = mask
+        returns_part = any(
+            op.opdef is ops.RETURN and op not in gang.analysis.jumps for op in walk(self.kernel.body)
+        )
+        cells = gang.mask_cells(mask) if returns_part else ()
+        gang.scopes.append(Scope(op=None, next=done, end=done, alive=cells, trip=cells))
+        emit_region(gang, self.kernel.body)
+        if not gang.dead:
+            gang.w.jump(done)
+        gang.begin(done)
+        gang.w.jump(end)
+
+    def decisions(self) -> tuple[tuple[Loc, str], ...]:
+        """What was chosen, for people."""
+        layout = self.module.layout
+        rows = [(
+            self.kernel.loc,
+            f"gang of {layout.width} units: {layout.parts} vectors of {layout.lanes} lanes ({layout.why}); "
+            f"{'rows across cubes' if layout.schedule is Schedule.ROWS else 'one cube a task'}",
+        )]  # fmt: skip
+        for op in walk(self.kernel.body):
+            if "check" in op.attrs and op.attrs["check"] != "unchecked":
+                state = "once a row or cube" if op in self.assumptions.inside else "at each access"
+                rows.append((op.loc, f"bounds of {op.operands[0].name} tested {state}"))
+        return tuple(rows)
+
+
+def _extent_guards(kernel: Kernel) -> dict[Op, bool]:
+    """Guards that hold by the way rows are cut: a position below its extent."""
+    given: dict[Op, bool] = {}
+    for op in walk(kernel.body):
+        if op.opdef is ops.LT and all(not operand.operands for operand in op.operands):
+            names = (op.operands[0].opdef.name, op.operands[1].opdef.name)
+            if names in {(f"absolute_pos_{axis}", f"extent_{axis}") for axis in "xyz"}:
+                given[op] = True
+        if op.opdef is ops.BIT_AND and all(operand in given for operand in op.operands):
+            given[op] = True
+    return given
+
+
+# ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _task_loop(module: Module) -> str:
+    """Open the loop over tasks; gives the task's number. The caller jumps to `task_next`."""
+    w = module.w
+    w.jump("tasks")
+    w.begin("tasks")
+    w.line("%task = phi i64 [ %task_begin, %entry ], [ %task_after, %task_next ]")
+    more = w.value("icmp slt i64 %task, %task_end")
+    w.branch(more, "task_body", "finish")
+    w.begin("task_body")
+    return "%task"
+
+
+def _close_task_loop(module: Module) -> None:
+    w = module.w
+    w.begin("task_next")
+    w.line("%task_after = add i64 %task, 1")
+    w.jump("tasks")
+    w.begin("finish")
+    w.line("ret void")
+
+
+def _rows(module: Module, versions: _Versions) -> None:
+    w, layout = module.w, module.layout
+    extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
+    task = _task_loop(module)
+    size = layout.task_units
+    pieces = w.value(f"udiv i64 {w.value(f'add i64 {extents[0]}, {size - 1}')}, {size}")
+    row, piece = w.value(f"udiv i64 {task}, {pieces}"), w.value(f"urem i64 {task}, {pieces}")
+    y, z = w.value(f"urem i64 {row}, {extents[1]}"), w.value(f"udiv i64 {row}, {extents[1]}")
+    first = w.value(f"mul i64 {piece}, {size}")
+    limit = w.value(f"add i64 {first}, {size}")
+    last = w.value(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {extents[0]})")
+    module.declared["llvm.smin.i64"] = "declare i64 @llvm.smin.i64(i64, i64)"
+    body = versions.kernel.body
+    piece_ok = "true"
+    if versions.assumptions:
+        span = w.value(f"sub i64 {last}, {first}")
+        full = w.value(f"and i64 {span}, -{layout.width}")
+        final = w.value(f"sub i64 {w.value(f'add i64 {first}, {full}')}, 1")
+        intervals = _row_intervals(module, first, final, y, z)
+        piece_ok = guard_code(module, body, versions.assumptions, intervals)
+    before = w.label
+    w.jump("gangs")
+    w.begin("gangs")
+    w.line(f"%x = phi i64 [ {first}, %{before} ], [ %x_after, %gang_next ]")
+    w.branch(w.value(f"icmp slt i64 %x, {last}"), "gang", "task_next")
+    w.begin("gang")
+    after = w.value(f"add i64 %x, {layout.width}")
+    whole = w.value(f"icmp sle i64 {after}, {last}")
+    w.branch(whole, "whole", "careful")
+    w.begin("whole")
+    if versions.assumptions:
+        w.branch(piece_ok, "fast", "look", likely=True)
+        w.begin("look")
+        intervals = _row_intervals(module, "%x", w.value(f"sub i64 {after}, 1"), y, z)
+        w.branch(guard_code(module, body, versions.assumptions, intervals), "fast", "careful")
+    else:
+        w.jump("fast")
+    w.begin("fast")
+    gang = versions.gang(fast=True, place={"x": "%x", "y": y, "z": z})
+    versions.body(gang, None, "gang_next")
+    w.begin("careful")
+    gang = versions.gang(fast=False, place={"x": "%x", "y": y, "z": z})
+    versions.body(gang, lanes_until(gang, "%x", last), "gang_next")
+    w.begin("gang_next")
+    w.line(f"%x_after = add i64 %x, {layout.width}")
+    w.jump("gangs")
+    _close_task_loop(module)
+
+
+def _row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mapping[str, Interval]:
+    """Bounds of each position over units low..high of a row."""
+    w, (dim_x, dim_y, dim_z) = module.w, module.layout.cube_dim
+    units = dim_x * dim_y * dim_z
+    counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
+    extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
+    row = w.value(f"mul i64 {counts[0]}, {dim_x}")
+    rows = w.value(f"mul i64 {counts[1]}, {dim_y}")
+    down = w.value(f"add i64 {y}, {w.value(f'mul i64 {z}, {rows}')}")
+    before = w.value(f"mul i64 {row}, {down}")
+    cubes = w.value(f"mul i64 {w.value(f'mul i64 {counts[0]}, {counts[1]}')}, {counts[2]}")
+    last_cube = w.value(f"sub i64 {cubes}, 1")
+    cube_y, cube_z = w.value(f"udiv i64 {y}, {dim_y}"), w.value(f"udiv i64 {z}, {dim_z}")
+    unit_y, unit_z = w.value(f"urem i64 {y}, {dim_y}"), w.value(f"urem i64 {z}, {dim_z}")
+    return {
+        "absolute_pos": (w.value(f"add i64 {low}, {before}"), w.value(f"add i64 {high}, {before}")),
+        "absolute_pos_x": (low, high),
+        "absolute_pos_y": (y, y),
+        "absolute_pos_z": (z, z),
+        "unit_pos": ("0", str(units - 1)),
+        "unit_pos_x": ("0", str(dim_x - 1)),
+        "unit_pos_y": (unit_y, unit_y),
+        "unit_pos_z": (unit_z, unit_z),
+        "cube_pos": ("0", last_cube),
+        "cube_pos_x": (w.value(f"sdiv i64 {low}, {dim_x}"), w.value(f"sdiv i64 {high}, {dim_x}")),
+        "cube_pos_y": (cube_y, cube_y),
+        "cube_pos_z": (cube_z, cube_z),
+        "cube_count": (cubes, cubes),
+        "unit_pos_plane": ("0", str(module.layout.plane_dim - 1)),
+        "plane_pos": ("0", str((units - 1) // module.layout.plane_dim)),
+        "plane_dim": (str(module.layout.plane_dim),) * 2,
+        **{f"cube_count_{axis}": (count, count) for axis, count in zip("xyz", counts, strict=True)},
+        **{f"extent_{axis}": (extent, extent) for axis, extent in zip("xyz", extents, strict=True)},
+    }
+
+
+# ── cubes ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _cubes(module: Module, versions: _Versions) -> None:
+    w = module.w
+    counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
+    task = _task_loop(module)
+    place = {
+        "cube": task,
+        "cx": w.value(f"urem i64 {task}, {counts[0]}"),
+        "cy": w.value(f"urem i64 {w.value(f'udiv i64 {task}, {counts[0]}')}, {counts[1]}"),
+        "cz": w.value(f"udiv i64 {task}, {w.value(f'mul i64 {counts[0]}, {counts[1]}')}"),
+    }
+    if not versions.assumptions:
+        _cube_body(module, versions, place, fast=False)
+        _close_task_loop(module)
+        return
+    intervals = _cube_intervals(module, place)
+    test = guard_code(module, versions.kernel.body, versions.assumptions, intervals)
+    w.branch(test, "fast", "careful", likely=True)
+    for fast in (True, False):
+        w.begin("fast" if fast else "careful")
+        _cube_body(module, versions, place, fast=fast)
+    _close_task_loop(module)
+
+
+def _cube_body(module: Module, versions: _Versions, place: dict[str, str], *, fast: bool) -> None:
+    layout, w = module.layout, module.w
+    if needs_segments(versions.kernel, layout):
+        analysis = versions.fast if fast else versions.careful
+        inside = versions.assumptions.inside if fast else frozenset()
+        emit_segmented(versions.kernel, module, analysis, inside, place, "task_next")
+        return
+    if layout.gangs == 1:
+        gang = versions.gang(fast=fast, place={**place, "u": "0"})
+        versions.body(gang, entry_mask(gang), "task_next")
+        return
+    head, inside, latch = (w.fresh(hint + ".") for hint in ("gangs", "gang", "gang_next"))
+    before, u, u_after = w.label, "%" + w.fresh("u"), "%" + w.fresh("u")
+    w.jump(head)
+    w.begin(head)
+    w.line(f"{u} = phi i64 [ 0, %{before} ], [ {u_after}, %{latch} ]")
+    w.branch(w.value(f"icmp slt i64 {u}, {layout.units}"), inside, "task_next")
+    w.begin(inside)
+    gang = versions.gang(fast=fast, place={**place, "u": u})
+    versions.body(gang, entry_mask(gang), latch)
+    w.begin(latch)
+    w.line(f"{u_after} = add i64 {u}, {layout.width}")
+    w.jump(head)
+
+
+def entry_mask(gang: Gang) -> Mask:
+    """The lanes that are units of the cube: all, unless the last gang is partial."""
+    if gang.layout.units % gang.layout.width == 0:
+        return None
+    return lanes_until(gang, gang.place["u"], str(gang.layout.units))
+
+
+def _cube_intervals(module: Module, place: Mapping[str, str]) -> Mapping[str, Interval]:
+    """Bounds of each position over one cube."""
+    w, dims = module.w, module.layout.cube_dim
+    units = dims[0] * dims[1] * dims[2]
+    counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
+    extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
+    result: dict[str, Interval] = {
+        "unit_pos": ("0", str(units - 1)),
+        "cube_pos": (place["cube"], place["cube"]),
+        "unit_pos_plane": ("0", str(module.layout.plane_dim - 1)),
+        "plane_pos": ("0", str((units - 1) // module.layout.plane_dim)),
+        "plane_dim": (str(module.layout.plane_dim),) * 2,
+    }
+    firsts, lasts = [], []
+    for axis, dim, count, extent in zip("xyz", dims, counts, extents, strict=True):
+        first = w.value(f"mul i64 {place['c' + axis]}, {dim}")
+        last = w.value(f"add i64 {first}, {dim - 1}")
+        firsts.append(first)
+        lasts.append(last)
+        result[f"unit_pos_{axis}"] = ("0", str(dim - 1))
+        result[f"cube_pos_{axis}"] = (place["c" + axis],) * 2
+        result[f"absolute_pos_{axis}"] = (first, last)
+        result[f"cube_count_{axis}"] = (count, count)
+        result[f"extent_{axis}"] = (extent, extent)
+    row = w.value(f"mul i64 {counts[0]}, {dims[0]}")
+    area = w.value(f"mul i64 {row}, {w.value(f'mul i64 {counts[1]}, {dims[1]}')}")
+    ends = []
+    for x, y, z in (firsts, lasts):
+        down = w.value(f"add i64 {x}, {w.value(f'mul i64 {y}, {row}')}")
+        ends.append(w.value(f"add i64 {down}, {w.value(f'mul i64 {z}, {area}')}"))
+    result["absolute_pos"] = (ends[0], ends[1])
+    cubes = w.value(f"mul i64 {w.value(f'mul i64 {counts[0]}, {counts[1]}')}, {counts[2]}")
+    result["cube_count"] = (cubes, cubes)
+    return result
+
+
+# ── text ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_REPORT_TEXT = f"""
+; writes the fault record once: number, axis, subscript, extent
+define internal void {REPORT}(ptr %record, i64 %fault, i64 %axis, i64 %subscript, i64 %extent) noinline cold {{
+entry:
+  %none = icmp eq ptr %record, null
+  %inside = icmp ult i64 %subscript, %extent
+  %skip = or i1 %none, %inside
+  br i1 %skip, label %done, label %claim
+claim:
+  %pair = cmpxchg ptr %record, i64 0, i64 %fault monotonic monotonic
+  %won = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %won, label %write, label %done
+write:
+  %p1 = getelementptr i64, ptr %record, i64 1
+  store i64 %axis, ptr %p1
+  %p2 = getelementptr i64, ptr %record, i64 2
+  store i64 %subscript, ptr %p2
+  %p3 = getelementptr i64, ptr %record, i64 3
+  store i64 %extent, ptr %p3
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+def _assemble(module: Module, symbol: str) -> tuple[str, dict[int, Loc]]:
+    """The module's text, and the kernel's place of each line (counted from 1)."""
+    target = module.target.features
+    lines: list[Line] = [(f'target triple = "{target.triple}"', Loc(file="", line=0))] if target.triple else []
+    signature = f"define void @{symbol}(ptr noalias %args, i64 %task_begin, i64 %task_end, ptr noalias %arena) #0 {{"
+    lines += [(signature, Loc(file="", line=0)), ("entry:", Loc(file="", line=0))]
+    lines += list(module.w.flatten())
+    line_map = {number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known}
+    text = [line for line, _ in lines]
+    text.append("}")
+    if module.faults:
+        text.append(_REPORT_TEXT)
+    text += sorted(module.declared.values())
+    text.append('attributes #0 = { nounwind "no-trapping-math"="true" }')
+    text.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
+    return "\n".join(text) + "\n", line_map

@@ -1,0 +1,284 @@
+"""The state of emitting one gang's code: values, masks, slots, and the words of the launch.
+
+A mask is None (every lane on, known while emitting) or one `<L x i1>` a part. Wherever code is being emitted at
+least one lane is on: every construct that can empty a mask branches round what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cubepy.codegen.llvm.lanes import Lanes
+from cubepy.codegen.llvm.layout import Layout
+from cubepy.codegen.llvm.types import memory_type, register_type, shaped
+from cubepy.codegen.llvm.values import Value, spread
+from cubepy.codegen.llvm.writer import Lines, Writer
+from cubepy.ir import BOOL, BufferType, Op, Region, Scalar
+from cubepy.ir.analyses import Shape, Uniformity
+from cubepy.location import Loc
+from cubepy.target import Abi, Target, WordKind
+
+__all__ = ["Gang", "Mask", "Module", "Scope", "Slot"]
+
+Mask = tuple[str, ...] | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Module:
+    """What is shared by all code of one kernel: declarations, entry block, launch words, fault places."""
+
+    w: Writer
+    target: Target
+    abi: Abi
+    layout: Layout
+    params: Mapping[Op, int]
+    entry: Lines
+    declared: dict[str, str] = field(default_factory=dict)
+    words: dict[int, str] = field(default_factory=dict)
+    faults: list[tuple[str, Loc]] = field(default_factory=list)
+    arena: dict[Op, int] = field(default_factory=dict)
+    arena_bytes: int = 0
+
+    def alloca(self, type: str, *, align: int = 64) -> str:
+        """Stack memory of the whole call; promoted to registers where only whole values are moved."""
+        with self.w.at(self.entry):
+            return self.w.value(f"alloca {type}, align {align}", "slot")
+
+    def word(self, kind: WordKind, argument: int = -1, axis: int = 0) -> str:
+        """A word of the argument block, read once at the start: a pointer or an i64."""
+        number = self.abi.offset(kind, argument, axis)
+        if number not in self.words:
+            type = "ptr" if kind in (WordKind.POINTER, WordKind.REPORT) else "i64"
+            with self.w.at(self.entry):
+                place = self.w.value(f"getelementptr i64, ptr %args, i64 {number}", "word")
+                self.words[number] = self.w.value(f"load {type}, ptr {place}, align 8", "arg")
+        return self.words[number]
+
+    def scalar_argument(self, param: Op) -> str:
+        """A scalar parameter in its register type."""
+        scalar = param.type
+        assert isinstance(scalar, Scalar)
+        number = self.abi.offset(WordKind.SCALAR, self.params[param])
+        if number not in self.words:
+            with self.w.at(self.entry):
+                place = self.w.value(f"getelementptr i64, ptr %args, i64 {number}", "word")
+                loaded = self.w.value(f"load {memory_type(scalar)}, ptr {place}, align 8", "arg")
+                if scalar is BOOL:
+                    loaded = self.w.value(f"icmp ne i8 {loaded}, 0", "arg")
+                self.words[number] = loaded
+        return self.words[number]
+
+    def reserve(self, key: Op, size: int) -> int:
+        """An offset in the arena for `size` bytes, aligned to 64; the same for the same key."""
+        if key not in self.arena:
+            self.arena[key] = self.arena_bytes
+            self.arena_bytes += -(-size // 64) * 64
+        return self.arena[key]
+
+    def shape_of(self, memory: Op, axis: int) -> str:
+        """Elements of a memory along an axis, as i64 text."""
+        if isinstance(memory.type, BufferType):
+            return self.word(WordKind.SHAPE, self.params[memory], axis)
+        assert hasattr(memory.type, "shape")
+        return str(memory.type.shape[axis])
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """A loop, block or the body. `alive`: slots of lanes still in it; `trip`: of lanes still in this trip.
+
+    Both are empty where all lanes always leave together. `next` is where a trip ends, `end` where all ends.
+    """
+
+    op: Op | None
+    next: str
+    end: str
+    alive: tuple[str, ...] = ()
+    trip: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Slot:
+    """Where a local variable lives: one stack cell, one a part, or one vector a part."""
+
+    shape: Shape
+    scalar: Scalar
+    cells: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Gang:
+    """One version of the code. `inside`: accesses known to be within bounds. `lane_zero` describes the gang:
+    the position of its first unit (x in the launch for ROWS, linear in the cube for CUBES)."""
+
+    module: Module
+    analysis: Uniformity
+    emit_region: Callable[[Gang, Region], None]
+    inside: frozenset[Op] = frozenset()
+    place: dict[str, str] = field(default_factory=dict)
+    values: dict[Op, Value] = field(default_factory=dict)
+    slots: dict[Op, Slot] = field(default_factory=dict)
+    private: dict[Op, tuple[str, ...]] = field(default_factory=dict)
+    positions: dict[str, Value] = field(default_factory=dict)
+    mask: Mask = None
+    scopes: list[Scope] = field(default_factory=list)
+    dead: bool = False
+    private_array: Callable[[Gang, Op], tuple[str, ...]] | None = None
+
+    @property
+    def w(self) -> Writer:
+        return self.module.w
+
+    @property
+    def layout(self) -> Layout:
+        return self.module.layout
+
+    @property
+    def parts(self) -> int:
+        return self.module.layout.parts
+
+    @property
+    def vec(self) -> Lanes:
+        """Instructions on one part."""
+        return Lanes(w=self.w, lanes=self.layout.lanes, declared=self.module.declared)
+
+    @property
+    def one(self) -> Lanes:
+        """Instructions on scalars."""
+        return Lanes(w=self.w, lanes=0, declared=self.module.declared)
+
+    # ── values ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def define(self, op: Op, names: tuple[str, ...]) -> None:
+        """Record an op's value, with an insertion point behind it unless it is already vectors."""
+        shape = self.analysis.shape(op)
+        self.values[op] = self.value(shape, names)
+
+    def value(self, shape: Shape, names: tuple[str, ...]) -> Value:
+        """A value just computed."""
+        hook = self.w.hook() if shape.level < 2 else None
+        return Value(shape=shape, names=names, hook=hook)
+
+    def scalar(self, op: Op) -> str:
+        """The one scalar of a uniform value."""
+        value = self.values[op]
+        assert value.shape.level == 0, f"{op} is {value.shape}"
+        return value.names[0]
+
+    def bases(self, op: Op) -> tuple[str, ...]:
+        """One scalar a part of a uniform or part-shaped value."""
+        value = self.values[op]
+        assert value.shape.level < 2, f"{op} is {value.shape}"
+        return value.names * self.parts if value.shape.level == 0 else value.names
+
+    def vectors(self, op: Op) -> tuple[str, ...]:
+        """One vector a part of any value."""
+        scalar = op.type
+        assert isinstance(scalar, Scalar)
+        return spread(self.vec, scalar, self.values[op], self.parts)
+
+    # ── masks ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def mask_type(self) -> str:
+        return shaped("i1", self.layout.lanes)
+
+    def mask_and(self, mask: Mask, other: tuple[str, ...]) -> tuple[str, ...]:
+        """Lanes in both."""
+        if mask is None:
+            return other
+        return tuple(self.vec.both(a, b) for a, b in zip(mask, other, strict=True))
+
+    def mask_and_not(self, mask: Mask, other: tuple[str, ...]) -> tuple[str, ...]:
+        """Lanes of `mask` that are not in `other`."""
+        ones = self.ones()
+        flipped = tuple(self.w.value(f"xor {self.mask_type} {part}, {ones}") for part in other)
+        return self.mask_and(mask, flipped)
+
+    def ones(self) -> str:
+        """All lanes."""
+        return self.vec.int_const(1, 1) if self.layout.lanes else "true"
+
+    def mask_parts(self, mask: Mask) -> tuple[str, ...]:
+        """A mask as vectors."""
+        return (self.ones(),) * self.parts if mask is None else mask
+
+    def any(self, mask: tuple[str, ...]) -> str:
+        """Whether some lane is on (i1)."""
+        lanes, total = self.layout.lanes, mask[0]
+        for other in mask[1:]:
+            total = self.w.value(f"or {self.mask_type} {total}, {other}")
+        if lanes == 1:
+            return self.w.value(f"extractelement <1 x i1> {total}, i64 0", "any")
+        bits = self.w.value(f"bitcast {self.mask_type} {total} to i{lanes}")
+        return self.w.value(f"icmp ne i{lanes} {bits}, 0", "any")
+
+    # Masks in memory are sign-extended integers where the machine has no mask registers: a bool vector
+    # carried over a branch would otherwise be packed and unpacked at each use.
+    @property
+    def _stored_mask(self) -> str:
+        element = "i1" if self.module.target.features.mask_registers else "i32"
+        return shaped(element, self.layout.lanes)
+
+    def mask_cells(self, initial: Mask) -> tuple[str, ...]:
+        """Stack cells holding a mask."""
+        cells = tuple(self.module.alloca(self._stored_mask) for _ in range(self.parts))
+        self.store_mask(cells, self.mask_parts(initial))
+        return cells
+
+    def store_mask(self, cells: tuple[str, ...], mask: tuple[str, ...]) -> None:
+        """Write a mask to its cells."""
+        for cell, part in zip(cells, mask, strict=True):
+            if not self.module.target.features.mask_registers:
+                part = self.w.value(f"sext {self.mask_type} {part} to {self._stored_mask}")
+            self.w.line(f"store {self._stored_mask} {part}, ptr {cell}, align 64")
+
+    def load_mask(self, cells: tuple[str, ...]) -> tuple[str, ...]:
+        """Read a mask from its cells."""
+        loaded = tuple(self.w.value(f"load {self._stored_mask}, ptr {cell}, align 64") for cell in cells)
+        if self.module.target.features.mask_registers:
+            return loaded
+        type = self._stored_mask
+        return tuple(self.w.value(f"icmp ne {type} {part}, zeroinitializer") for part in loaded)
+
+    # ── slots ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def slot(self, op: Op) -> Slot:
+        """The storage of a local variable, made at its first use."""
+        if op not in self.slots:
+            scalar = op.attrs["element"]
+            assert isinstance(scalar, Scalar)
+            shape = self.analysis.slots.get(op, Shape(0))
+            type = self.component_type(shape, scalar)
+            cells = tuple(self.module.alloca(type) for _ in range(self.components(shape)))
+            for cell in cells:
+                self.w.line(f"store {type} zeroinitializer, ptr {cell}, align 64")
+            self.slots[op] = Slot(shape=shape, scalar=scalar, cells=cells)
+        return self.slots[op]
+
+    def components(self, shape: Shape) -> int:
+        """How many LLVM values a value of this shape has."""
+        return 1 if shape.level == 0 else self.parts
+
+    def component_type(self, shape: Shape, scalar: Scalar) -> str:
+        """The LLVM type of each."""
+        if shape.level < 2:
+            return register_type(scalar)
+        if scalar is BOOL:
+            return self._stored_mask
+        return self.vec.type(scalar)
+
+    def fresh_labels(self, *hints: str) -> tuple[str, ...]:
+        """New block labels."""
+        return tuple(self.w.fresh(hint + ".") for hint in hints)
+
+    def terminate(self, label: str) -> None:
+        """Jump away; what follows in this region is not reached."""
+        self.w.jump(label)
+        self.dead = True
+
+    def begin(self, label: str) -> None:
+        """Start a block that is reached."""
+        self.w.begin(label)
+        self.dead = False

@@ -1,0 +1,215 @@
+"""How units are laid out over SIMD lanes: lanes, parts, schedule, and what that makes of each position.
+
+A *gang* is `parts` vectors of `lanes` units. With the ROWS schedule a gang is `width` neighbours along x of the
+whole launch, across cubes; with CUBES it is `width` neighbours of one cube in linear order. `seed_shape` says
+for each position op whether it is uniform over the gang, affine in the lane, or varying.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cubepy.errors import ConfigError
+from cubepy.ir import (
+    BOOL,
+    BufferType,
+    INDEX,
+    Kernel,
+    Op,
+    PrivateType,
+    Scalar,
+    SharedType,
+    Trait,
+    ops,
+    walk,
+)
+from cubepy.ir.analyses import UNIFORM, VARYING, Shape, part
+from cubepy.target import Schedule, Target
+
+__all__ = ["Layout", "plan_layout"]
+
+_TASK_WORK = 1 << 19
+_MAX_TASK_UNITS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """`lanes` units a vector, `parts` vectors a gang; `work` estimates the operations of one unit."""
+
+    schedule: Schedule
+    lanes: int
+    parts: int
+    plane_dim: int
+    cube_dim: tuple[int, int, int]
+    work: int
+    why: str
+
+    @property
+    def width(self) -> int:
+        """Units of a gang."""
+        return self.lanes * self.parts
+
+    @property
+    def units(self) -> int:
+        """Units of a cube."""
+        return self.cube_dim[0] * self.cube_dim[1] * self.cube_dim[2]
+
+    @property
+    def gangs(self) -> int:
+        """Gangs of a cube (CUBES)."""
+        return -(-self.units // self.width)
+
+    @property
+    def task_units(self) -> int:
+        """Units of a task (ROWS): a multiple of the width, fewer the more a unit works."""
+        wanted = min(_MAX_TASK_UNITS, _TASK_WORK // max(1, self.work))
+        return max(1, wanted // self.width) * self.width
+
+    def seed_shape(self, op: Op) -> Shape:
+        """The shape of an op without operands over a gang."""
+        return self.seed_shape_named(op.opdef.name)
+
+    def seed_shape_named(self, name: str) -> Shape:
+        """The shape of the position op of that name."""
+        if self.schedule is Schedule.ROWS:
+            return self._row_shape(name)
+        return self._cube_shape(name)
+
+    def _row_shape(self, name: str) -> Shape:
+        dim_x = self.cube_dim[0]
+        if name in ("absolute_pos", "absolute_pos_x"):
+            return part(1)
+        if name in ("cube_pos", "cube_pos_x"):
+            return part(1) if dim_x == 1 and name == "cube_pos_x" else self._cube_of_row(dim_x)
+        if name in ("unit_pos", "unit_pos_x"):
+            return UNIFORM if dim_x == 1 else self._aligned(dim_x, 1)
+        if name in ("plane_pos", "unit_pos_plane"):
+            return VARYING
+        return UNIFORM
+
+    def _cube_of_row(self, dim_x: int) -> Shape:
+        return UNIFORM if dim_x % self.width == 0 else self._aligned(dim_x, 0)
+
+    def _aligned(self, dim_x: int, stride: int) -> Shape:
+        return part(stride) if dim_x % self.lanes == 0 else VARYING
+
+    def _cube_shape(self, name: str) -> Shape:
+        dim_x, dim_y, dim_z = self.cube_dim
+        if name == "unit_pos":
+            return part(1)
+        if name in ("unit_pos_x", "absolute_pos_x"):
+            return UNIFORM if dim_x == 1 else self._along(dim_x, dim_y * dim_z == 1, 1)
+        if name in ("unit_pos_y", "absolute_pos_y"):
+            return UNIFORM if dim_y == 1 else self._second(dim_x, dim_y * dim_x, dim_z == 1)
+        if name in ("unit_pos_z", "absolute_pos_z"):
+            return UNIFORM if dim_z == 1 else self._aligned(dim_x * dim_y, 0)
+        if name == "absolute_pos":
+            return self._along(dim_x, dim_y * dim_z == 1, 1)
+        if name == "plane_pos":
+            return part(0) if self.plane_dim % self.lanes == 0 else VARYING
+        if name == "unit_pos_plane":
+            return part(1) if self.plane_dim % self.lanes == 0 else VARYING
+        return UNIFORM
+
+    def _along(self, dim_x: int, flat: bool, stride: int) -> Shape:
+        return part(stride) if flat else self._aligned(dim_x, stride)
+
+    def _second(self, dim_x: int, area: int, flat: bool) -> Shape:
+        if dim_x % self.lanes == 0:
+            return part(0)
+        return part(1) if dim_x == 1 and (flat or area % self.lanes == 0) else VARYING
+
+
+def plan_layout(kernel: Kernel, target: Target) -> Layout:
+    """Schedule and gang width of a kernel; the option `gang` of the target fixes the width."""
+    cooperative = _cooperates(kernel)
+    plane = target.features.plane_dim
+    schedule = Schedule.CUBES if cooperative else Schedule.ROWS
+    lanes, parts, why = plane, _parts(kernel, target, schedule), "by element size"
+    fixed = target.option("gang")
+    if fixed:
+        lanes, parts = _fixed(int(fixed), plane, _uses_planes(kernel))
+        why = "asked for"
+    units = kernel.cube_dim[0] * kernel.cube_dim[1] * kernel.cube_dim[2]
+    if schedule is Schedule.CUBES and not fixed:
+        parts = _fit(-(-units // lanes), parts)
+    return Layout(
+        schedule=schedule, lanes=lanes, parts=parts, plane_dim=plane, cube_dim=kernel.cube_dim,
+        work=_work(kernel), why=why,
+    )  # fmt: skip
+
+
+def _fixed(width: int, plane: int, planes_used: bool) -> tuple[int, int]:
+    if width < 1 or width & (width - 1):
+        raise ConfigError(f"gang={width}: a gang width is a power of two")
+    if width < plane and planes_used:
+        raise ConfigError(f"gang={width}: plane ops need at least the plane size, {plane}")
+    return (width, 1) if width < plane else (plane, width // plane)
+
+
+def _fit(planes: int, parts: int) -> int:
+    """The largest number of parts up to `parts` that divides the cube's planes, or else covers them best."""
+    for number in range(min(parts, planes), 0, -1):
+        if planes % number == 0 and number * 2 > min(parts, planes):
+            return number
+    return min(parts, planes)
+
+
+def _cooperates(kernel: Kernel) -> bool:
+    """Whether units of a cube can tell that they run together, so that gangs must not cross cubes."""
+    return any(
+        op.opdef is ops.SHARED
+        or op.opdef.has(Trait.BARRIER)
+        or op.opdef.has(Trait.PLANE)
+        or (op.opdef.has(Trait.ATOMIC) and _waits(kernel))
+        for op in walk(kernel.body)
+    )
+
+
+def _waits(kernel: Kernel) -> bool:
+    """Whether a `while` loop holds an atomic: it may wait for an earlier cube."""
+    return any(
+        op.opdef is ops.WHILE
+        and any(inner.opdef.has(Trait.ATOMIC) for region in op.regions for inner in walk(region))
+        for op in walk(kernel.body)
+    )
+
+
+def _uses_planes(kernel: Kernel) -> bool:
+    return any(op.opdef.has(Trait.PLANE) for op in walk(kernel.body))
+
+
+def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> int:
+    """Registers a value: as many as hide latency without spilling, two where most values are 64-bit."""
+    barriers = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
+    if schedule is Schedule.CUBES and barriers and target.features.mask_registers:
+        return 16 if sum(1 for _ in walk(kernel.body)) < 120 else 4
+    wide = sum(1 for op in walk(kernel.body) if _computes_wide(op))
+    total = sum(1 for op in walk(kernel.body) if isinstance(op.type, Scalar) and op.type is not BOOL)
+    return 2 if wide * 3 > total else 4
+
+
+def _computes_wide(op: Op) -> bool:
+    scalar = op.type
+    return isinstance(scalar, Scalar) and scalar.bits == 64 and scalar is not INDEX
+
+
+_LOOP_WEIGHT = 16
+
+
+def _work(kernel: Kernel) -> int:
+    """A rough count of operations a unit runs: loops count sixteen times a level."""
+
+    def weigh(region_ops: tuple[Op, ...]) -> int:
+        total = 0
+        for op in region_ops:
+            inner = sum(weigh(region.ops) for region in op.regions)
+            total += 1 + inner * (_LOOP_WEIGHT if op.opdef in (ops.FOR, ops.WHILE) else 1)
+        return total
+
+    return max(1, weigh(kernel.body.ops))
+
+
+def uniform_memory(memory: Op) -> bool:
+    """Whether all lanes of a gang read one value at one subscript: all memory but private arrays."""
+    return isinstance(memory.type, BufferType | SharedType) and not isinstance(memory.type, PrivateType)

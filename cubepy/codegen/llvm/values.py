@@ -1,0 +1,81 @@
+"""Values of a gang in LLVM names, by shape: one scalar, one base a part, or one vector a part.
+
+A value of less than varying shape is spread into vectors only when asked for, right behind its definition
+(through an insertion point), so a broadcast of something defined outside a loop stays outside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cubepy.codegen.llvm.lanes import Lanes
+from cubepy.codegen.llvm.types import register_type, splat, typed_constant
+from cubepy.codegen.llvm.writer import Lines
+from cubepy.ir import Scalar
+from cubepy.ir.analyses import Shape
+
+__all__ = ["Value", "spread"]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Value:
+    """`names`: one scalar (uniform), one base a part (part shapes), or one vector a part (varying).
+
+    `hook` is the insertion point behind the definition; `vectors` the spread form once it exists;
+    `windows` the bounds masks already made of it, by extent.
+    """
+
+    shape: Shape
+    names: tuple[str, ...]
+    hook: Lines | None = None
+    vectors: tuple[str, ...] = ()
+    windows: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def _is_constant(name: str) -> bool:
+    return not name.startswith("%")
+
+
+def _broadcast(lanes: Lanes, scalar: Scalar, name: str) -> str:
+    element, vector = register_type(scalar), lanes.type(scalar)
+    if _is_constant(name):
+        return splat(element, name, lanes.lanes)
+    first = lanes.w.value(f"insertelement {vector} poison, {element} {name}, i64 0")
+    return lanes.w.value(
+        f"shufflevector {vector} {first}, {vector} poison, <{lanes.lanes} x i32> zeroinitializer", "b"
+    )
+
+
+def _ramp(lanes: Lanes, scalar: Scalar, stride: int) -> str:
+    element = register_type(scalar)
+    wrap = 1 << scalar.bits
+    numbers = [(lane * stride) % wrap for lane in range(lanes.lanes)]
+    return "<" + ", ".join(f"{element} {number}" for number in numbers) + ">"
+
+
+def spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str, ...]:
+    """The value as one vector a part."""
+    if value.shape.level == 2:
+        return value.names
+    if not value.vectors:
+        if value.hook is None:
+            value.vectors = _spread(lanes, scalar, value, parts)
+        else:
+            with lanes.w.at(value.hook):
+                value.vectors = _spread(lanes, scalar, value, parts)
+    return value.vectors
+
+
+def _spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str, ...]:
+    if value.shape.level == 0:
+        return (_broadcast(lanes, scalar, value.names[0]),) * parts
+    bases = tuple(_broadcast(lanes, scalar, name) for name in value.names)
+    if value.shape.stride == 0:
+        return bases
+    ramp = _ramp(lanes, scalar, value.shape.stride)
+    return tuple(lanes.instruction("add", scalar, base, ramp) for base in bases)
+
+
+def constant_value(scalar: Scalar, value: int | float | bool, shape: Shape) -> Value:
+    """A constant."""
+    return Value(shape=shape, names=(typed_constant(scalar, value, 0),))

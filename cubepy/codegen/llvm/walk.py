@@ -1,0 +1,189 @@
+"""The walk over a kernel's body: each op goes to the file that knows it."""
+
+from __future__ import annotations
+
+from cubepy.codegen.llvm.atomics import emit_atomic
+from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
+from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
+from cubepy.codegen.llvm.elementwise import ELEMENTWISE
+from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.memory import emit_load, emit_store
+from cubepy.codegen.llvm.plane import emit_plane
+from cubepy.codegen.llvm.types import constant
+from cubepy.errors import VerifyError
+from cubepy.ir import BOOL, INDEX, Op, Region, Scalar, Trait, ops
+from cubepy.ir.analyses import UNIFORM
+from cubepy.target import WordKind
+
+__all__ = ["emit_op", "emit_region"]
+
+_CONTROL = {ops.IF: emit_if, ops.FOR: emit_for, ops.WHILE: emit_while, ops.BLOCK: emit_block}
+_COMPARISONS = (ops.LT, ops.LE, ops.GT, ops.GE)
+
+
+def emit_region(gang: Gang, region: Region) -> None:
+    """Every op of a region, up to where no lane goes on."""
+    for op in region.ops:
+        if gang.dead:
+            return
+        emit_op(gang, op)
+
+
+def emit_op(gang: Gang, op: Op) -> None:
+    """One op."""
+    gang.w.loc = op.loc
+    row = op.opdef
+    if op in gang.values:  # positions, and what ran at cube level
+        return
+    if op in gang.analysis.assumed:
+        gang.define(op, ("true" if gang.analysis.assumed[op] else "false",))
+    elif row in _CONTROL:
+        _CONTROL[row](gang, op)
+    elif row is ops.CONST:
+        _constant(gang, op)
+    elif row.has(Trait.EXIT):
+        if row is not ops.YIELD:
+            emit_exit(gang, op)
+    elif row is ops.LOAD:
+        emit_load(gang, op)
+    elif row is ops.STORE:
+        emit_store(gang, op)
+    elif row is ops.LOCAL:
+        if op in gang.analysis.slots:
+            gang.slot(op)
+    elif row is ops.LOAD_LOCAL:
+        load_slot(gang, op)
+    elif row is ops.STORE_LOCAL:
+        store_slot(gang, op)
+    elif row.has(Trait.ATOMIC):
+        emit_atomic(gang, op)
+    elif row.has(Trait.PLANE):
+        emit_plane(gang, op)
+    else:
+        _other(gang, op)
+
+
+def _other(gang: Gang, op: Op) -> None:
+    row = op.opdef
+    if row is ops.LENGTH:
+        memory, axis = op.operands[0], op.attrs["axis"]
+        assert isinstance(axis, int)
+        gang.define(op, (gang.module.shape_of(memory, axis),))
+    elif row is ops.STRIDE:
+        axis = op.attrs["axis"]
+        assert isinstance(axis, int)
+        number = gang.module.params[op.operands[0]]
+        gang.define(op, (gang.module.word(WordKind.STRIDE, number, axis),))
+    elif row in (ops.SHARED, ops.LOCAL_ARRAY, ops.SYNC_CUBE):
+        return  # memory has a place already; one gang is always in step with itself
+    elif row.name in ELEMENTWISE:
+        emit_pure(gang, op)
+    elif row is ops.CUBE_UNIFORM:
+        gang.define(op, (_first_lane(gang, op),))
+    else:
+        raise VerifyError(f"the CPU emitter has no {row.name}; a pass should have expanded it ({op.loc})")
+
+
+def _first_lane(gang: Gang, op: Op) -> str:
+    scalar = op.type
+    assert isinstance(scalar, Scalar)
+    value = gang.values[op.operands[0]]
+    if value.shape.level < 2:
+        return value.names[0]
+    return gang.w.value(f"extractelement {gang.vec.type(scalar)} {value.names[0]}, i64 0")
+
+
+def _constant(gang: Gang, op: Op) -> None:
+    scalar, value = op.type, op.attrs["value"]
+    assert isinstance(scalar, Scalar) and isinstance(value, int | float | bool)
+    gang.define(op, (constant(scalar, value),))
+
+
+def emit_pure(gang: Gang, op: Op) -> None:
+    """An element-wise op at the level its shape allows: once, once a part, or on vectors."""
+    shape, emit = gang.analysis.shape(op), ELEMENTWISE[op.opdef.name]
+    if shape == UNIFORM:
+        gang.define(op, (emit(gang.one, op, [gang.scalar(operand) for operand in op.operands]),))
+        return
+    if shape.level == 2 and op.opdef in _COMPARISONS and _lane_comparison(gang, op):
+        return
+    if shape.level == 1:
+        lanes, columns = gang.one, [gang.bases(operand) for operand in op.operands]
+    else:
+        lanes, columns = gang.vec, [gang.vectors(operand) for operand in op.operands]
+    gang.define(op, tuple(emit(lanes, op, list(row)) for row in zip(*columns, strict=True)))
+
+
+# ── comparisons of positions: a count of lanes instead of 64-bit vectors ─────────────────────────────────
+
+
+def _lane_comparison(gang: Gang, op: Op) -> bool:
+    """position < bound as lane < bound - base. Gives False where the operands are not of that kind."""
+    left, right = op.operands
+    order = op.opdef
+    if left.type is not INDEX:
+        return False
+    if gang.analysis.shape(left).stride != 1:
+        left, right = right, left
+        order = {ops.LT: ops.GT, ops.GT: ops.LT, ops.LE: ops.GE, ops.GE: ops.LE}[order]
+    shapes = gang.analysis.shape(left), gang.analysis.shape(right)
+    if shapes[0].stride != 1 or shapes[1].level == 2 or shapes[1].stride or position_offset(left) is None:
+        return False
+    masks = []
+    for base, bound in zip(gang.bases(left), gang.bases(right), strict=True):
+        if order in (ops.LE, ops.GT):
+            bound = gang.one.call("sadd.sat", INDEX, bound, "1")
+        mask = lanes_below(gang, lane_limit(gang, base, bound))
+        if order in (ops.GT, ops.GE):
+            mask = gang.w.value(f"xor {gang.mask_type} {mask}, {gang.ones()}")
+        masks.append(mask)
+    gang.define(op, tuple(masks))
+    return True
+
+
+# ── local variables ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def load_slot(gang: Gang, op: Op) -> None:
+    """The value of a variable now."""
+    slot = gang.slot(op.operands[0])
+    if slot.shape.level == 2 and slot.scalar is BOOL:
+        gang.define(op, gang.load_mask(slot.cells))
+        return
+    type = gang.component_type(slot.shape, slot.scalar)
+    names = tuple(gang.w.value(f"load {type}, ptr {cell}, align 64") for cell in slot.cells)
+    gang.define(op, names)
+
+
+def store_slot(gang: Gang, op: Op) -> None:
+    """An assignment; lanes that are off keep theirs where they can still read it."""
+    slot, value = gang.slot(op.operands[0]), op.operands[1]
+    if slot.shape.level < 2:
+        names = (gang.scalar(value),) if slot.shape.level == 0 else gang.bases(value)
+        write_cells(gang, slot.cells, gang.component_type(slot.shape, slot.scalar), names)
+        return
+    names = gang.vectors(value)
+    blended = op in gang.analysis.blends and gang.mask is not None
+    if slot.scalar is BOOL:
+        if blended:
+            old = gang.load_mask(slot.cells)
+            names = tuple(_blend(gang, BOOL, n, o, m) for n, o, m in zip(names, old, gang.mask or (), strict=True))
+        gang.store_mask(slot.cells, names)
+        return
+    type = gang.component_type(slot.shape, slot.scalar)
+    if blended:
+        old = tuple(gang.w.value(f"load {type}, ptr {cell}, align 64") for cell in slot.cells)
+        names = tuple(
+            _blend(gang, slot.scalar, n, o, m) for n, o, m in zip(names, old, gang.mask or (), strict=True)
+        )
+    write_cells(gang, slot.cells, type, names)
+
+
+def _blend(gang: Gang, scalar: Scalar, new: str, old: str, mask: str) -> str:
+    return gang.vec.select(mask, scalar, new, old)
+
+
+def write_cells(gang: Gang, cells: tuple[str, ...], type: str, names: tuple[str, ...]) -> None:
+    """One value a cell."""
+    for cell, name in zip(cells, names, strict=True):
+        gang.w.line(f"store {type} {name}, ptr {cell}, align 64")

@@ -1,0 +1,24 @@
+"""Analyses of a kernel's body that several stages live on: slot liveness, uniformity and lane-affine shapes."""
+
+from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness
+from cubepy.ir.analyses.uniformity import (
+    UNIFORM,
+    VARYING,
+    Shape,
+    Uniformity,
+    analyze_uniformity,
+    join,
+    part,
+)
+
+__all__ = [
+    "UNIFORM",
+    "VARYING",
+    "Shape",
+    "SlotLiveness",
+    "Uniformity",
+    "analyze_uniformity",
+    "join",
+    "part",
+    "slot_liveness",
+]
