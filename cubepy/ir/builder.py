@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from struct import pack
 from typing import Any
 
 from cubepy.ir import ops
@@ -67,6 +68,15 @@ class Builder:
         finally:
             self._stack.pop()
 
+    @contextmanager
+    def reopen(self, opened: OpenRegion) -> Iterator[OpenRegion]:
+        """Go on filling a region that was left before."""
+        self._stack.append(opened)
+        try:
+            yield opened
+        finally:
+            self._stack.pop()
+
     def emit(
         self,
         opdef: OpDef,
@@ -104,8 +114,11 @@ class Builder:
 
     @staticmethod
     def _key(opdef: OpDef, operands: tuple[Op, ...], attrs: Mapping[str, AttrValue], type: Type) -> tuple[Any, ...]:
-        # repr tells 1 from 1.0 from True and 0.0 from -0.0; `==` does not
-        values = tuple((name, repr(value)) for name, value in attrs.items())
+        # `==` takes 1, 1.0 and True for one, and the zeros; repr takes all NaNs for one
+        values = tuple(
+            (name, pack("<d", value) if isinstance(value, float) else repr(value))
+            for name, value in attrs.items()
+        )
         return (opdef, tuple(map(id, operands)), values, type)
 
     def const(self, type: Scalar, value: int | float | bool, loc: Loc | None = None) -> Op:
