@@ -23,7 +23,8 @@ def _is_float(array: Array) -> bool:
 
 
 def _nan(array: Array) -> Array:
-    return np.asarray(array != array)  # noqa: PLR0124 - isnan of ml_dtypes' types warns
+    with np.errstate(invalid="ignore"):
+        return np.isnan(array.astype(np.float64))
 
 
 def steps_apart(got: Array, expected: Array) -> Array:

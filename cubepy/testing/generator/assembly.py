@@ -1,0 +1,296 @@
+"""A whole random kernel: arguments, helpers, statements, and the stores that show what happened.
+
+`generate_kernel(seed)` gives the same kernel for the same seed and version. All variables that live
+to the end are stored, so a wrong value is seen; units that returned early leave theirs alone.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, field
+
+from cubepy.ir import BOOL, I32, I64, INDEX, SCALARS, U32, U64, Scalar
+from cubepy.testing.generator.expressions import Expressions, spelling
+from cubepy.testing.generator.layout import Layout
+from cubepy.testing.generator.model import (
+    Feature,
+    GeneratedKernel,
+    Node,
+    ScalarSpec,
+)
+from cubepy.testing.generator.scope import Context, Memory, MemoryKind, Scope, Variable
+from cubepy.testing.generator.statements import Statements
+
+__all__ = ["generate_kernel"]
+
+_CUBE_DIMS = ((1, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (8, 1, 1), (16, 1, 1), (17, 1, 1),
+              (32, 1, 1), (33, 1, 1), (64, 1, 1), (100, 1, 1), (128, 1, 1), (4, 4, 1), (8, 4, 1),
+              (5, 3, 1), (16, 2, 1), (3, 2, 4), (2, 3, 5))  # fmt: skip
+_ATOMICS = ("add", "min", "max", "and_", "or_", "xor")
+_STORED: dict[Scalar, Scalar] = {INDEX: I64}  # no array holds index
+MAX_UNITS = 320
+
+
+@dataclass(slots=True, kw_only=True)
+class _Assembly:
+    """One kernel being made."""
+
+    scope: Scope
+    layout: Layout
+    cube_dim: tuple[int, int, int]
+    cube_count: tuple[int, int, int]
+    over: tuple[int, ...]
+    head: list[Node] = field(default_factory=list)
+    scalars: list[ScalarSpec] = field(default_factory=list)
+
+    @property
+    def units(self) -> int:
+        return math.prod(self.cube_dim) * math.prod(self.cube_count)
+
+
+def generate_kernel(seed: int, *, size: int = 24) -> GeneratedKernel:
+    """A kernel of about `size` statements."""
+    chosen = random.Random(seed)
+    scope = Scope(random=chosen, cooperative=chosen.random() < 0.55)
+    made = _start(scope)
+    helpers = _helpers(scope)
+    _arguments(made)
+    _shared(made)
+    statements = Statements(scope, size)
+    context = Context()
+    body = [node for _ in range(chosen.randint(2, 4)) for node in statements.declare(context)]
+    while statements.budget > 0:
+        body += statements.statement(context)
+    body += _results(made)
+    return GeneratedKernel(
+        seed=seed,
+        helpers=tuple(helpers),
+        body=(*made.head, *body),
+        signature=_signature(made),
+        bases=made.layout.bases,
+        arrays=tuple(made.layout.arrays),
+        scalars=tuple(made.scalars),
+        cube_count=made.cube_count,
+        cube_dim=made.cube_dim,
+        over=made.over,
+        features=frozenset(scope.features),
+    )
+
+
+def _start(scope: Scope) -> _Assembly:
+    """The launch, and the names of the unit's position."""
+    over = ()
+    cube_dim = scope.random.choice(_CUBE_DIMS)
+    if not scope.cooperative and scope.chance(0.4):
+        scope.features.add(Feature.OVER)
+        over = scope.random.choice(((1,), (37,), (64,), (150,), (301,), (7, 13), (5, 40), (16, 16)))
+    most = max(1, MAX_UNITS // math.prod(cube_dim))
+    count = scope.random.randint(1, min(most, 9))
+    cube_count = (count, 1, 1)
+    if cube_dim[1] > 1 and count > 2:
+        cube_count = (count // 2, 2, 1)
+    if over:  # as many units as the widest cube a launch may choose
+        rows = over[0] if len(over) == 2 else 1
+        cube_dim, cube_count = (64, 1, 1), (-(-over[-1] // 64), rows, 1)
+    head = [Node(text="i = cb.ABSOLUTE_POS", pinned=True)]
+    if math.prod(cube_dim[1:]) * math.prod(cube_count[1:]) == 1 and scope.chance(0.3):
+        head = [Node(text="i = cb.CUBE_POS * cb.CUBE_DIM + cb.UNIT_POS", pinned=True)]
+    head.append(Node(text="x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y", pinned=True))
+    scope.variables += [Variable(name=name, type=INDEX, assignable=False) for name in "ixy"]
+    plain = scope.chance(0.4)
+    layout = Layout(random=scope.random, features=scope.features, plain=plain)
+    return _Assembly(
+        scope=scope, layout=layout, cube_dim=cube_dim, cube_count=cube_count, over=over, head=head
+    )
+
+
+def _signature(made: _Assembly) -> str:
+    parts = [
+        f"{view.name}: cb.{'Array' if len(view.shape) == 1 else 'Tensor'}"
+        f"[cb.{spelling(made.layout.bases[view.base].element)}]"
+        for view in made.layout.arrays
+    ]
+    parts += [f"{scalar.name}: cb.{spelling(scalar.element)}" for scalar in made.scalars]
+    return ", ".join(parts)
+
+
+# ── arguments ──
+
+
+def _storable(scope: Scope) -> Scalar:
+    type = scope.type()
+    return _STORED.get(type, type)
+
+
+def _arguments(made: _Assembly) -> None:
+    scope, chosen = made.scope, made.scope.random
+    for _ in range(chosen.randint(1, 3)):
+        _read_only(made)
+    for _ in range(chosen.randint(0, 2)):
+        _own(made, _storable(scope))
+    if scope.chance(0.3):
+        for memory in made.layout.overlapping(_storable(scope), made.units):
+            scope.memories.append(memory)
+    if scope.chance(0.35):
+        element = chosen.choice((I32, U32, I64, U64))
+        name, size = scope.fresh("a"), chosen.choice((1, 5, 64))
+        made.layout.add(name, element, size)
+        scope.memories.append(
+            Memory(
+                name=name,
+                element=element,
+                kind=MemoryKind.ATOMIC,
+                count=size,
+                operation=f"atomic_{chosen.choice(_ATOMICS)}",
+            )
+        )
+    for type, value in ((INDEX, chosen.randrange(8)), (scope.type(), None)):
+        _scalar(made, type, value)
+
+
+def _scalar(made: _Assembly, type: Scalar, value: int | None) -> None:
+    scope = made.scope
+    content: int | float | bool
+    if value is not None:
+        content = value
+    elif type is BOOL:
+        content = scope.chance(0.5)
+    elif type.is_float:
+        content = scope.random.choice((0.0, 1.0, -2.5, 3.0, 0.75))
+    else:
+        content = scope.random.choice([n for n in (0, 1, 3, 7, 100, -1, -5) if n >= type.minimum])
+    name = scope.fresh("c")
+    made.scalars.append(ScalarSpec(name=name, element=type, value=content))
+    scope.variables.append(Variable(name=name, type=type, uniform=True, assignable=False))
+
+
+def _read_only(made: _Assembly) -> None:
+    scope, chosen = made.scope, made.scope.random
+    element, name = _storable(scope), scope.fresh("r")
+    if scope.chance(0.2):
+        rows, columns = chosen.randint(1, 6), chosen.randint(1, 40)
+        made.layout.add_matrix(name, element, rows, columns)
+        extents = (f"{name}.shape[0]", f"{name}.shape[1]")
+        scope.memories.append(
+            Memory(name=name, element=element, kind=MemoryKind.READ, extents=extents)
+        )
+        return
+    size = chosen.choice((1, 5, made.units, made.units + 3, 2 * made.units))
+    made.layout.add(name, element, size, read_only=True)
+    scope.memories.append(Memory(name=name, element=element, kind=MemoryKind.READ))
+
+
+def _own(made: _Assembly, element: Scalar) -> None:
+    """Elements that each unit has for itself, found in one of several ways."""
+    scope = made.scope
+    name, count = scope.fresh("w"), scope.random.choice((1, 1, 2, 3, 4))
+    own, size = _place(made, name, count)
+    made.layout.add(name, element, max(1, size))
+    scope.memories.append(
+        Memory(name=name, element=element, kind=MemoryKind.OWN, own=own, count=count)
+    )
+
+
+def _place(made: _Assembly, name: str, count: int) -> tuple[str, int]:
+    """A subscript of the unit's `count` elements, and how many there are; a few may be missing."""
+    scope, units = made.scope, made.units
+    size = units * count
+    if scope.chance(0.2):
+        size -= scope.random.randrange(min(size, 5))
+    if count > 1:
+        if made.over:  # a launch over a shape chooses its cubes itself
+            return f"i * {count} + {{k}}", size
+        spread = "i + {k} * (cb.CUBE_COUNT * cb.CUBE_DIM)"
+        return scope.random.choice((f"i * {count} + {{k}}", spread)), size
+    forms = ("i", "i", f"len({name}) - 1 - i", "cb.ABSOLUTE_POS")
+    return scope.random.choice(forms), size
+
+
+def _shared(made: _Assembly) -> None:
+    """Cube memory, each element written by its unit before anything else."""
+    scope, chosen = made.scope, made.scope.random
+    if not scope.cooperative:
+        return
+    here = Expressions(scope, Context())
+    for _ in range(chosen.randint(1, 2)):
+        element, name = _storable(scope), scope.fresh("s")
+        own = chosen.choice(("cb.UNIT_POS", "cb.UNIT_POS", "cb.CUBE_DIM - 1 - cb.UNIT_POS"))
+        extents, shape = ("cb.CUBE_DIM",), "cb.CUBE_DIM"
+        if made.cube_dim[2] == 1 and made.cube_dim[1] > 1 and scope.chance(0.5):
+            own = "cb.UNIT_POS_Y, cb.UNIT_POS_X"
+            extents, shape = ("cb.CUBE_DIM_Y", "cb.CUBE_DIM_X"), "(cb.CUBE_DIM_Y, cb.CUBE_DIM_X)"
+        made.head += [
+            Node(text=f"{name} = cb.shared(cb.{spelling(element)}, {shape})", pinned=True),
+            Node(text=f"{name}[{own}] = {here.value(element)}", pinned=True),
+        ]
+        scope.memories.append(
+            Memory(name=name, element=element, kind=MemoryKind.CUBE, own=own, extents=extents)
+        )
+    if scope.chance(0.3):
+        _cube_global(made)
+
+
+def _cube_global(made: _Assembly) -> None:
+    """An array with a part for each cube, exchanged by barriers as shared memory is."""
+    scope = made.scope
+    element, name = _storable(scope), scope.fresh("g")
+    offset = "cb.CUBE_POS * cb.CUBE_DIM + "
+    made.layout.add(name, element, made.units)
+    scope.memories.append(
+        Memory(name=name, element=element, kind=MemoryKind.CUBE, own=f"{offset}cb.UNIT_POS",
+               extents=("cb.CUBE_DIM",), offset=offset)
+    )  # fmt: skip
+
+
+# ── helpers and results ──
+
+
+def _helpers(scope: Scope) -> list[Node]:
+    """Functions with early returns, one or two results."""
+    nodes: list[Node] = []
+    for _ in range(scope.random.choice((0, 0, 1, 2))):
+        name = scope.fresh("helper")
+        types = [scope.type() for _ in range(scope.random.randint(1, 3))]
+        results = tuple(scope.type() for _ in range(scope.random.choice((1, 1, 2))))
+        inner = Scope(random=scope.random, features=scope.features, counter=scope.counter)
+        names = [inner.fresh("q") for _ in types]
+        inner.variables += [
+            Variable(name=one, type=type) for one, type in zip(names, types, strict=True)
+        ]
+        context = Context(results=results, uniform=False, plane_uniform=False, depth=1)
+        statements = Statements(inner, scope.random.randint(2, 7))
+        body = [*statements.declare(context)]
+        while statements.budget > 0:
+            body += statements.statement(context)
+        body.append(Node(text=statements.give_back(context, uniform=False), pinned=True))
+        scope.counter = inner.counter
+        signature = ", ".join(
+            f"{one}: cb.{spelling(type)}" for one, type in zip(names, types, strict=True)
+        )
+        if scope.chance(0.5):
+            nodes.append(Node(text="@cb.cube"))
+        nodes.append(Node(text=f"def {name}({signature}):", body=tuple(body), pinned=True))
+        scope.helpers.append((name, tuple(types), results))
+    return nodes
+
+
+def _results(made: _Assembly) -> list[Node]:
+    """Stores of all variables that are left, one array a type."""
+    scope = made.scope
+    by_type: dict[Scalar, list[Variable]] = {}
+    for variable in scope.variables:
+        if variable.assignable or variable.name[0] in "nj":
+            by_type.setdefault(variable.type, []).append(variable)
+    nodes: list[Node] = []
+    for type in SCALARS.values():
+        variables = by_type.get(type, [])
+        if not variables:
+            continue
+        name, count = f"out_{type.name}", len(variables)
+        own, size = _place(made, name, count)
+        made.layout.add(name, _STORED.get(type, type), size)
+        for k, variable in enumerate(variables):
+            at = own.replace("{k}", str(k))
+            nodes.append(Node(text=f"{name}[{at}] = {variable.name}"))
+    return nodes

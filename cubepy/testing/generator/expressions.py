@@ -1,0 +1,266 @@
+"""Random expressions of a wanted type, as text.
+
+Every expression is typed: literals stand beside a typed operand or inside a cast. An expression
+asked to be uniform is made of literals, scalar arguments, positions of the cube, lengths and
+uniform variables only. Bits of floats are never looked at, since a NaN has many.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from cubepy.ir import BOOL, F32, F64, FLOATS, I32, INDEX, INTEGERS, SCALARS, Scalar
+from cubepy.testing.generator.model import Feature
+from cubepy.testing.generator.scope import Context, Memory, MemoryKind, Phase, Scope
+
+__all__ = ["Expressions", "spelling"]
+
+Maker = Callable[[Scalar, int], str]
+
+_INDEX = ("cb.ABSOLUTE_POS", "cb.UNIT_POS", "cb.UNIT_POS_X", "cb.UNIT_POS_Y", "cb.ABSOLUTE_POS_X")
+_UNIFORM_INDEX = ("cb.CUBE_POS", "cb.CUBE_POS_X", "cb.CUBE_COUNT", "cb.CUBE_COUNT_X")
+_LIBRARY = ("exp", "log", "sin", "cos", "tanh", "erf", "expm1", "log1p", "exp2")
+_NUMBERS = tuple(type for type in SCALARS.values() if type is not BOOL)
+_INTEGERS = tuple(type for type in _NUMBERS if type in INTEGERS)
+
+
+class Expressions:
+    """Makes expressions from what a scope has in reach at a point of control flow."""
+
+    def __init__(self, scope: Scope, context: Context, *, uniform: bool = False) -> None:
+        self.scope = scope
+        self.context = context
+        self.uniform = uniform
+
+    @property
+    def random(self) -> random.Random:
+        return self.scope.random
+
+    def pick(self, *choices: str) -> str:
+        return self.random.choice(choices)
+
+    def value(self, type: Scalar, depth: int = 2) -> str:
+        """An expression of a type."""
+        if depth <= 0 or self.scope.chance(0.2):
+            return self.leaf(type)
+        return self.random.choice(self._makers(type))(type, depth - 1)
+
+    def condition(self, depth: int = 2) -> str:
+        """An expression of type bool, rarely constant."""
+        return self.random.choice((self.compare, self.compare, self.logic, self.chain))(BOOL, depth)
+
+    def _makers(self, type: Scalar) -> tuple[Maker, ...]:
+        if type is BOOL:
+            return (self.compare, self.compare, self.chain, self.logic, self.logic, self.flags,
+                    self.test, self.conditional, self.cast)  # fmt: skip
+        common = (self.arithmetic, self.arithmetic, self.extreme, self.conditional, self.select,
+                  self.cast, self.unary)  # fmt: skip
+        if type in FLOATS:
+            return (*common, self.arithmetic, self.float_function, self.fused)
+        return (*common, self.division, self.bits, self.shift, self.counting, self.power)
+
+    # ── leaves ──
+
+    def leaf(self, type: Scalar) -> str:
+        """A variable, an element, a position, or a literal in a cast."""
+        known = self.scope.find(type=type, uniform=self.uniform)
+        if known and self.scope.chance(0.6):
+            return self.random.choice(known).name
+        if self.scope.chance(0.6):
+            read = self.element(type)
+            if read:
+                return read
+        other = self.scope.find(uniform=self.uniform)
+        if other and self.scope.chance(0.7):
+            source = self.random.choice(other)
+            return source.name if source.type is type else f"cb.{spelling(type)}({source.name})"
+        if type is INDEX and self.context.results is None and self.scope.chance(0.6):
+            lengths = [
+                f"len({memory.name})" for memory in self.scope.find_memories(MemoryKind.READ)
+            ]
+            uniform = (*_UNIFORM_INDEX, *lengths)
+            return self.pick(*(uniform if self.uniform else (*_INDEX, *uniform)))
+        return f"cb.{spelling(type)}({self.literal(type)})"
+
+    def literal(self, type: Scalar) -> str:
+        """A literal that fits the type."""
+        if type is BOOL:
+            return self.pick("True", "False")
+        if type in FLOATS:
+            return self.pick(
+                "0.0", "1.0", "0.5", "1.5", "2.0", "3.25", "0.1", "-1.0", "-0.0", "100.0"
+            )
+        choices = [
+            0,
+            1,
+            2,
+            3,
+            5,
+            7,
+            10,
+            31,
+            -1,
+            -2,
+            -7,
+            type.bits - 1,
+            100,
+            type.maximum,
+            type.minimum,
+        ]
+        return str(self.random.choice([n for n in choices if type.minimum <= n <= type.maximum]))
+
+    def element(self, type: Scalar) -> str:
+        """An element of a memory that may be read here, or ""."""
+        kinds = [MemoryKind.READ]
+        if not self.uniform:
+            kinds += [MemoryKind.OWN, MemoryKind.CUBE, MemoryKind.PRIVATE]
+        known = [memory for kind in kinds for memory in self.scope.find_memories(kind, type)]
+        if not known:
+            return ""
+        memory = self.random.choice(known)
+        return f"{memory.name}[{self.subscript(memory)}]"
+
+    def subscript(self, memory: Memory) -> str:
+        """Where a unit may read a memory here."""
+        if memory.kind is MemoryKind.OWN:
+            return self.own(memory)
+        if memory.kind is MemoryKind.CUBE:
+            if self.context.phase is Phase.WRITE_OWN:
+                return self.own(memory)
+            inside = [f"{self.somewhere()} % {extent}" for extent in memory.extents]
+            return memory.offset + ", ".join(inside)
+        if memory.kind is MemoryKind.PRIVATE:
+            return f"{self.somewhere()} % {memory.count}"
+        return self.anywhere(memory)
+
+    def own(self, memory: Memory) -> str:
+        """One of the unit's own elements; which one may depend on the unit."""
+        if memory.count > 1 and self.scope.chance(0.3):
+            return memory.own.replace("{k}", f"{self.somewhere()} % {memory.count}")
+        return memory.own.replace("{k}", str(self.random.randrange(memory.count)))
+
+    def somewhere(self) -> str:
+        """An integer expression in brackets, to be brought into a range."""
+        return f"({self.value(INDEX, 1)})"
+
+    def anywhere(self, memory: Memory) -> str:
+        """Subscripts of an array that is only read: near the unit's position, or wild."""
+        near = not self.uniform and self.context.results is None
+        axes = ("y", "x") if len(memory.extents) == 2 else ("i",)
+        return ", ".join(self._along(axis, near=near and self.scope.chance(0.7)) for axis in axes)
+
+    def _along(self, axis: str, *, near: bool) -> str:
+        if not near:
+            return self.value(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS), 1)
+        forms = ("{}", "{} + 1", "{} - 1", "{} * 2", "{} + 3", "-1 - {}", "{} // 2", "{} % 3")
+        return self.pick(*forms).format(axis)
+
+    # ── numbers ──
+
+    def operands(self, type: Scalar, depth: int) -> tuple[str, str]:
+        """Two operands, of which at most one is a literal."""
+        left, right = self.value(type, depth), self.value(type, depth)
+        if self.scope.chance(0.3):
+            right = f"({self.literal(type)})"
+        elif self.scope.chance(0.1):
+            left = f"({self.literal(type)})"
+        return left, right
+
+    def arithmetic(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth)
+        signs = ("+", "-", "*", "+", "-", "/") if type in FLOATS else ("+", "-", "*")
+        return f"({left} {self.pick(*signs)} {right})"
+
+    def division(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth)
+        if self.scope.chance(0.2):
+            return f"cb.{self.pick('trunc_div', 'trunc_rem', 'mul_hi')}({left}, {right})"
+        return f"({left} {self.pick('//', '%')} {right})"
+
+    def bits(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth)
+        return f"({left} {self.pick('&', '|', '^')} {right})"
+
+    def shift(self, type: Scalar, depth: int) -> str:
+        count = self.value(self.random.choice(_INTEGERS), depth)
+        if self.scope.chance(0.6):
+            count = str(self.random.choice((0, 1, 2, 3, 7, type.bits - 1, type.bits)))
+        return f"({self.value(type, depth)} {self.pick('<<', '>>')} {count})"
+
+    def counting(self, type: Scalar, depth: int) -> str:
+        return f"cb.{self.pick('popcount', 'clz', 'ctz')}({self.value(type, depth)})"
+
+    def power(self, type: Scalar, depth: int) -> str:
+        return f"({self.value(type, depth)} ** {self.random.randrange(4)})"
+
+    def extreme(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth)
+        return f"{self.pick('min', 'max')}({left}, {right})"
+
+    def unary(self, type: Scalar, depth: int) -> str:
+        forms = ("(-{})", "abs({})", "(~{})", "cb.sign({})")
+        form = self.pick(*(forms if type in INTEGERS else ("(-{})", "abs({})", "cb.sign({})")))
+        return form.format(self.value(type, depth))
+
+    def float_function(self, type: Scalar, depth: int) -> str:
+        if type in (F32, F64) and self.scope.chance(0.1):
+            self.scope.features.add(Feature.LIBRARY)
+            return f"cb.{self.pick(*_LIBRARY)}({self.value(type, depth)})"
+        if self.scope.chance(0.3):
+            left, right = self.operands(type, depth)
+            form = self.pick("cb.fmin({}, {})", "cb.fmax({}, {})", "({} // {})", "({} % {})")
+            return form.format(left, right)
+        name = self.pick("cb.sqrt", "cb.floor", "cb.ceil", "cb.trunc", "round")
+        return f"{name}({self.value(type, depth)})"
+
+    def fused(self, type: Scalar, depth: int) -> str:
+        a, b = self.operands(type, depth)
+        return f"cb.fma({a}, {b}, {self.value(type, depth)})"
+
+    def conditional(self, type: Scalar, depth: int) -> str:
+        taken, other = self.value(type, depth), self.value(type, depth)
+        return f"({taken} if {self.value(BOOL, depth)} else {other})"
+
+    def select(self, type: Scalar, depth: int) -> str:
+        left, right = self.operands(type, depth)
+        return f"cb.select({self.value(BOOL, depth)}, {left}, {right})"
+
+    def cast(self, type: Scalar, depth: int) -> str:
+        source = self.scope.type() if self.scope.chance(0.8) else self.random.choice(_NUMBERS)
+        return f"cb.{spelling(type)}({self.value(source, depth)})"
+
+    # ── truth ──
+
+    def compare(self, type: Scalar, depth: int) -> str:
+        sign = self.pick("<", "<=", ">", ">=", "==", "!=")
+        of = self.scope.type(numbers=True)
+        if of in INTEGERS and self.scope.chance(0.2):
+            other = self.random.choice(_INTEGERS)
+            return f"({self.value(of, depth)} {sign} {self.value(other, depth)})"
+        left, right = self.operands(of, depth)
+        return f"({left} {sign} {right})"
+
+    def chain(self, type: Scalar, depth: int) -> str:
+        of = self.random.choice((I32, INDEX, F32))
+        low, high = self.literal(of), self.value(of, depth)
+        return (
+            f"({low} {self.pick('<', '<=')} {self.value(of, depth)} {self.pick('<', '<=')} {high})"
+        )
+
+    def logic(self, type: Scalar, depth: int) -> str:
+        if self.scope.chance(0.2):
+            return f"(not {self.value(BOOL, depth)})"
+        return f"({self.value(BOOL, depth)} {self.pick('and', 'or')} {self.value(BOOL, depth)})"
+
+    def flags(self, type: Scalar, depth: int) -> str:
+        return f"({self.value(BOOL, depth)} {self.pick('&', '|', '^')} {self.value(BOOL, depth)})"
+
+    def test(self, type: Scalar, depth: int) -> str:
+        of = self.random.choice((F32, F64))
+        return f"cb.{self.pick('isnan', 'isinf', 'isfinite')}({self.value(of, depth)})"
+
+
+def spelling(type: Scalar) -> str:
+    """How kernels write a scalar type, after `cb.`."""
+    return "bool_" if type is BOOL else type.name

@@ -1,0 +1,81 @@
+"""How arguments lie in memory: plain, strided, reversed, broadcast, or overlapping one another."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from cubepy.ir import Scalar
+from cubepy.testing.generator.model import ArraySpec, BaseSpec, Feature
+from cubepy.testing.generator.scope import Memory, MemoryKind
+
+__all__ = ["Layout"]
+
+CHUNK = 4  # elements of shared memory that belong to one unit, in all views of it
+
+
+@dataclass(slots=True, kw_only=True)
+class Layout:
+    """The memory of a kernel's arguments, growing while they are added."""
+
+    random: random.Random
+    features: set[Feature]
+    plain: bool = False
+    bases: dict[str, BaseSpec] = field(default_factory=dict)
+    arrays: list[ArraySpec] = field(default_factory=list)
+
+    def add(self, name: str, element: Scalar, size: int, *, read_only: bool = False) -> None:
+        """An array of its own memory; one that is only read may be broadcast."""
+        strides = (1, 1, 1, 1, 1, 1, -1, 2, 3, -2) + ((0, 0) if read_only else ())
+        stride = 1 if self.plain else self.random.choice(strides)
+        if stride != 1:
+            self.features.add(Feature.STRIDED)
+        span = abs(stride) * (size - 1) + 1
+        before, after = self.random.randrange(3), self.random.randrange(3)
+        base = f"memory_{name}"
+        self.bases[base] = BaseSpec(element=element, size=before + span + after)
+        start = before + (span - 1 if stride < 0 else 0)
+        self.arrays.append(
+            ArraySpec(name=name, base=base, start=start, shape=(size,), strides=(stride,))
+        )
+
+    def add_matrix(self, name: str, element: Scalar, rows: int, columns: int) -> None:
+        """A matrix by rows, by columns, or with gaps."""
+        choices = ((columns, 1), (1, rows), (columns + 3, 1), (2 * columns, 2))
+        strides = choices[0] if self.plain else self.random.choice(choices)
+        if strides[1] != 1:
+            self.features.add(Feature.STRIDED)
+        size = strides[0] * (rows - 1) + strides[1] * (columns - 1) + 1
+        base = f"memory_{name}"
+        self.bases[base] = BaseSpec(element=element, size=size)
+        self.arrays.append(
+            ArraySpec(name=name, base=base, start=0, shape=(rows, columns), strides=strides)
+        )
+
+    def overlapping(self, element: Scalar, units: int) -> list[Memory]:
+        """Two views of one memory, in which each unit keeps to a chunk of its own."""
+        self.features.add(Feature.OVERLAPPING)
+        base, whole = "memory_o", CHUNK * units
+        self.bases[base] = BaseSpec(element=element, size=whole)
+        views = [
+            ("o1", 0, whole, 1, f"i * {CHUNK} + {{k}}", CHUNK),
+            self.random.choice(
+                (
+                    ("o2", 1, whole - 1, 1, f"i * {CHUNK} + {{k}}", CHUNK - 1),
+                    ("o2", 0, whole // 2, 2, f"i * {CHUNK // 2} + {{k}}", CHUNK // 2),
+                    ("o2", whole - 1, whole, -1, f"{whole - 1} - (i * {CHUNK} + {{k}})", CHUNK),
+                    ("o2", 0, whole, 1, f"i * {CHUNK} + {{k}}", CHUNK),
+                )
+            ),
+        ]
+        memories = []
+        for name, start, size, stride, own, count in views:
+            if stride != 1:
+                self.features.add(Feature.STRIDED)
+            self.arrays.append(
+                ArraySpec(name=name, base=base, start=start, shape=(size,), strides=(stride,))
+            )
+            memories.append(
+                Memory(name=name, element=element, kind=MemoryKind.OWN, own=own, count=count)
+            )
+        return memories

@@ -1,0 +1,181 @@
+"""What a statement being generated may use: variables, memories, and the control flow around it.
+
+The rules of memories make kernels free of races. `OWN` elements belong to one unit; `CUBE` memory is
+written at one's own place between barriers and read anywhere in a phase without writes; `READ`
+memory is never written; `ATOMIC` memory takes one commutative operation whose result nobody sees.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from cubepy.ir import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    INDEX,
+    U8,
+    U16,
+    U32,
+    U64,
+    Scalar,
+)
+from cubepy.testing.generator.model import Feature
+
+__all__ = ["Context", "Loop", "Memory", "MemoryKind", "Phase", "Scope", "Variable"]
+
+# how often a new variable or array has each type
+_TYPES: dict[Scalar, int] = {
+    I32: 10, U32: 7, F32: 12, INDEX: 5, I64: 4, U64: 4, F64: 5, BOOL: 4,
+    I8: 3, U8: 4, I16: 3, U16: 3, F16: 2, BF16: 2,
+}  # fmt: skip
+
+
+class MemoryKind(Enum):
+    """The rule a memory is used by."""
+
+    READ = "read"
+    OWN = "own"
+    CUBE = "cube"
+    ATOMIC = "atomic"
+    PRIVATE = "private"
+
+
+class Phase(Enum):
+    """What cube memory is good for at a point of the kernel."""
+
+    WRITE_OWN = "each unit reads and writes its own element"
+    READ_ANY = "each unit reads any element"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A local or scalar parameter; `uniform`: provably one value for the cube."""
+
+    name: str
+    type: Scalar
+    uniform: bool = False
+    assignable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory by name. `own` subscripts the unit's elements, with `{k}` for one of `count`."""
+
+    name: str
+    element: Scalar
+    kind: MemoryKind
+    own: str = ""
+    count: int = 1
+    extents: tuple[str, ...] = ()
+    offset: str = ""
+    operation: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Loop:
+    """A loop being generated. `cooperative`: all units of the cube make the same trips together."""
+
+    cooperative: bool
+    phase: Phase
+    left_early: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The control flow around a statement. `uniform`: all units of the cube are here together."""
+
+    uniform: bool = True
+    plane_uniform: bool = True
+    phase: Phase = Phase.WRITE_OWN
+    loops: tuple[Loop, ...] = ()
+    depth: int = 0
+    results: tuple[Scalar, ...] | None = None  # of the helper being generated
+
+    def inside(self, *, uniform: bool, plane_uniform: bool | None = None) -> Context:
+        """One level deeper, under a condition."""
+        plane = uniform if plane_uniform is None else plane_uniform
+        return replace(
+            self,
+            uniform=self.uniform and uniform,
+            plane_uniform=self.plane_uniform and plane,
+            depth=self.depth + 1,
+        )
+
+    def in_loop(self, loop: Loop, *, plane_uniform: bool = False) -> Context:
+        """In the body of a loop."""
+        inside = self.inside(uniform=loop.cooperative, plane_uniform=plane_uniform or None)
+        return replace(inside, loops=(*self.loops, loop))
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """Names in reach, and what has been used so far. `returned`: some units may have left."""
+
+    random: random.Random
+    variables: list[Variable] = field(default_factory=list)
+    memories: list[Memory] = field(default_factory=list)
+    features: set[Feature] = field(default_factory=set)
+    helpers: list[tuple[str, tuple[Scalar, ...], tuple[Scalar, ...]]] = field(default_factory=list)
+    palette: list[Scalar] = field(default_factory=list)
+    returned: bool = False
+    cooperative: bool = False
+    counter: int = 0
+
+    def fresh(self, stem: str) -> str:
+        """A name not used before."""
+        self.counter += 1
+        return f"{stem}{self.counter}"
+
+    def type(self, *, numbers: bool = False) -> Scalar:
+        """A type for something new, one of a few that the kernel keeps to."""
+        if not self.palette:
+            self.palette += self.random.choices(list(_TYPES), list(_TYPES.values()), k=5)
+        made = self.random.choice([type for type in self.palette if type is not BOOL] or [I32])
+        if not numbers and BOOL in self.palette and self.chance(0.2):
+            made = BOOL
+        if made.bits < 32 and made is not BOOL:
+            self.features.add(Feature.NARROW)
+        return made
+
+    def find(self, *, type: Scalar | None = None, uniform: bool = False, assignable: bool = False,
+             exact: bool = False) -> list[Variable]:  # fmt: skip
+        """Variables in reach; `exact` wants the given uniformity, not at least it."""
+        return [
+            variable
+            for variable in self.variables
+            if (type is None or variable.type is type)
+            and (variable.uniform or not uniform)
+            and (not exact or variable.uniform == uniform)
+            and (variable.assignable or not assignable)
+        ]
+
+    def find_memories(self, kind: MemoryKind, element: Scalar | None = None) -> list[Memory]:
+        """Memories of a kind in reach."""
+        return [
+            memory
+            for memory in self.memories
+            if memory.kind is kind and (element is None or memory.element is element)
+        ]
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Names introduced inside go out of reach at the end."""
+        variables, memories = len(self.variables), len(self.memories)
+        yield
+        del self.variables[variables:]
+        del self.memories[memories:]
+
+    def chance(self, probability: float) -> bool:
+        """True so often."""
+        return self.random.random() < probability
