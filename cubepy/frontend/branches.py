@@ -1,0 +1,157 @@
+"""Two arms that each give a value become one value: by `select`, or by `if` and slots."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cubepy.errors import CubeTypeError
+from cubepy.frontend.coercion import Operand, bring, describe, unify
+from cubepy.frontend.frame import Binding, Frame
+from cubepy.frontend.keys import comptime_key
+from cubepy.frontend.names import Variable
+from cubepy.frontend.values import (
+    POISON,
+    Known,
+    Poison,
+    TupleValue,
+    Value,
+    is_number,
+)
+from cubepy.ir import Op, OpenRegion, Scalar, SlotType, Trait, ops
+
+__all__ = ["Arm", "chosen", "is_cheap"]
+
+_CHEAP_OPS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An arm that has been lowered: its region, its value, its expression."""
+
+    region: OpenRegion
+    value: Value
+    node: ast.AST
+
+
+def is_cheap(opened: OpenRegion) -> bool:
+    """Whether a region may as well run always: few ops, nothing read but variables, no library."""
+    return len(opened.ops) <= _CHEAP_OPS and all(
+        (op.opdef.has(Trait.PURE) and not op.opdef.has(Trait.LIBRARY)) or op.opdef is ops.LOAD_LOCAL
+        for op in opened.ops
+    )
+
+
+def chosen(frame: Frame, condition: Op, then: Arm, other: Arm, at: ast.AST) -> Value:
+    """The value of one arm or the other."""
+    if isinstance(then.value, Poison) or isinstance(other.value, Poison):
+        return POISON
+    pairs: list[tuple[Op, Op, Variable | None]] = []
+    shape = _pair(frame, then, other, at, pairs)
+    regions = (then.region, other.region)
+    if all(is_cheap(region) for region in regions):
+        for region in regions:
+            frame.builder.current.ops.extend(region.ops)
+        results = [frame.emit(ops.SELECT, condition, a, b, at=at) for a, b, _ in pairs]
+    else:
+        results = _through_slots(frame, condition, then, other, pairs, at)
+    for result, (_, _, variable) in zip(results, pairs, strict=True):
+        if variable is not None:
+            frame.soft[result] = variable
+    return _assembled(shape, iter(results))
+
+
+def _pair(
+    frame: Frame, then: Arm, other: Arm, at: ast.AST, pairs: list[tuple[Op, Op, Variable | None]]
+) -> Value:
+    """Bring the run-time parts of both arms together in `pairs`; gives the shape of the result.
+
+    In the shape, POISON stands for a part that comes at run time.
+    """
+    a, b = then.value, other.value
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
+        items = [
+            _pair(frame, Arm(then.region, x, then.node), Arm(other.region, y, other.node), at, pairs)
+            for x, y in zip(a.items, b.items, strict=True)
+        ]
+        return TupleValue(tuple(items), a.maker)
+    if isinstance(a, Known) and isinstance(b, Known):
+        if comptime_key(a.value) == comptime_key(b.value):
+            return a
+    if a is b:
+        return a
+    if not _is_value(a) or not _is_value(b):
+        raise frame.error(
+            CubeTypeError,
+            f"the condition is a run-time one, so it cannot choose between {describe(a)} and "
+            f"{describe(b)}",
+            at,
+            "choose while compiling, or subscript inside the arms",
+        )
+    pairs.append(_typed_pair(frame, then, other, at))
+    return POISON
+
+
+def _is_value(value: Value) -> bool:
+    return is_number(value) or (isinstance(value, Op) and isinstance(value.type, Scalar))
+
+
+def _typed_pair(
+    frame: Frame, then: Arm, other: Arm, at: ast.AST
+) -> tuple[Op, Op, Variable | None]:
+    operands = (Operand(then.value, then.node), Operand(other.value, other.node))
+    with frame.branch():  # only to learn the type; the ops go nowhere
+        target = unify(frame, operands, at, "choose between")[0].type
+    assert isinstance(target, Scalar)
+    variable = None
+    if isinstance(then.value, Known) and isinstance(other.value, Known):
+        variable = _literal_variable(frame, at, then.value, other.value, target)
+        target = frame.plan.types.get(variable, target)
+    made: list[Op] = []
+    for arm, operand in zip((then, other), operands, strict=True):
+        with frame.builder.reopen(arm.region):
+            made.append(bring(frame, operand, target))
+    return made[0], made[1], variable
+
+
+def _literal_variable(
+    frame: Frame, at: ast.AST, then: Known, other: Known, target: Scalar
+) -> Variable:
+    """Two literals make a value that is soft like a local begun by a literal."""
+    variable = frame.analysis.variables.setdefault(at, Variable("a conditional expression", -1))
+    binding = Binding(frame.loc(at), type=target, soft=True, literals=[then.value, other.value])
+    frame.bindings[variable] = binding
+    return variable
+
+
+def _through_slots(
+    frame: Frame,
+    condition: Op,
+    then: Arm,
+    other: Arm,
+    pairs: list[tuple[Op, Op, Variable | None]],
+    at: ast.AST,
+) -> list[Op]:
+    slots: list[Op] = []
+    for a, b, _ in pairs:
+        assert isinstance(a.type, Scalar)
+        slot = frame.append_to(
+            frame.builder.current, ops.LOCAL, SlotType(a.type), {"element": a.type}, at
+        )
+        for arm, value in ((then, a), (other, b)):
+            with frame.builder.reopen(arm.region):
+                frame.emit(ops.STORE_LOCAL, slot, value, at=at)
+        slots.append(slot)
+    regions = (then.region.close(), other.region.close())
+    frame.emit(ops.IF, condition, at=at, regions=regions)
+    return [frame.emit(ops.LOAD_LOCAL, slot, at=at) for slot in slots]
+
+
+def _assembled(shape: Value, results: Iterator[Op]) -> Value:
+    if isinstance(shape, Poison):
+        return next(results)
+    if isinstance(shape, TupleValue):
+        items = tuple(_assembled(item, results) for item in shape.items)
+        return TupleValue(items, shape.maker)
+    return shape

@@ -1,0 +1,281 @@
+"""Calls: casts, built-in functions, functions of cubepy, helpers, and what Python evaluates itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError
+from cubepy.frontend.captures import function_of
+from cubepy.frontend.coercion import Operand, describe, typed
+from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
+from cubepy.frontend.dispatch import lower_expression, lowers_expression
+from cubepy.frontend.expressions import unpacked
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.lang import Intrinsic
+from cubepy.frontend.operators import evaluate_in_python
+from cubepy.frontend.scalars import host_cast, scalar_of
+from cubepy.frontend.values import (
+    POISON,
+    Known,
+    LocalFunction,
+    Poison,
+    TupleValue,
+    Value,
+    is_number,
+)
+from cubepy.ir import Scalar, ops
+
+__all__ = [
+    "Call",
+    "bind_call",
+    "calls_functions",
+    "cast",
+    "lowers_builtin",
+    "lowers_intrinsic",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its arguments evaluated."""
+
+    node: ast.Call
+    name: str
+    positional: tuple[Operand, ...]
+    keywords: Mapping[str, Operand]
+
+    @property
+    def values(self) -> list[Value]:
+        """All arguments' values."""
+        return [operand.value for operand in (*self.positional, *self.keywords.values())]
+
+
+Handler = Callable[[Frame, Call], Value]
+_INTRINSICS: dict[str, Handler] = {}
+_BUILTINS: dict[Any, Handler] = {}
+FunctionCaller = Callable[[Frame, Any, Call], Value]
+_CALLERS: list[FunctionCaller] = []
+
+
+def lowers_intrinsic(*names: str) -> Callable[[Handler], Handler]:
+    """Say that a function lowers calls of these functions of cubepy."""
+
+    def remember(handler: Handler) -> Handler:
+        _INTRINSICS.update(dict.fromkeys(names, handler))
+        return handler
+
+    return remember
+
+
+def lowers_builtin(*functions: object) -> Callable[[Handler], Handler]:
+    """Say that a function lowers calls of these Python built-ins with run-time arguments."""
+
+    def remember(handler: Handler) -> Handler:
+        _BUILTINS.update(dict.fromkeys(functions, handler))
+        return handler
+
+    return remember
+
+
+def calls_functions(caller: FunctionCaller) -> FunctionCaller:
+    """Say which function lowers calls of helpers."""
+    _CALLERS.append(caller)
+    return caller
+
+
+@lowers_expression(ast.Call)
+def lower_call(frame: Frame, node: ast.Call) -> Value:
+    """A call of anything."""
+    callee = lower_expression(frame, node.func)
+    if isinstance(callee, Poison):
+        return POISON
+    target = callee.value if isinstance(callee, Known) else callee
+    if isinstance(target, Intrinsic) and target.name == "comptime":
+        return _comptime(frame, node)
+    call = _evaluated(frame, node)
+    if any(isinstance(value, Poison) for value in call.values):
+        return POISON
+    if isinstance(target, Intrinsic):
+        return _INTRINSICS[target.name](frame, call)
+    if isinstance(target, LocalFunction):
+        return _CALLERS[0](frame, target, call)
+    if not isinstance(callee, Known) or not callable(target):
+        raise frame.error(CubeTypeError, f"cannot call {describe(callee)}", node)
+    return _call_known(frame, target, call)
+
+
+def _call_known(frame: Frame, target: Any, call: Call) -> Value:
+    """A call of a Python object."""
+    scalar = scalar_of(target)
+    python_number = target in (int, float, bool)
+    if scalar is not None and not (python_number and _all_known(call)):
+        return _scalar_call(frame, scalar, call)
+    if _is_named_tuple(target):
+        return _named_tuple(frame, target, call)
+    function = function_of(target)
+    bound = _bound_method(target)
+    if frame.comptime and _all_known(call):
+        return _in_python(frame, function or target, call)
+    if bound is not None and function_of(bound[0]) is not None:
+        owner = Operand(Known(bound[1], kept=True), call.node.func)
+        call = Call(call.node, call.name, (owner, *call.positional), call.keywords)
+        return _CALLERS[0](frame, function_of(bound[0]), call)
+    if function is not None:
+        return _CALLERS[0](frame, function, call)
+    if _all_known(call):
+        return _in_python(frame, target, call)
+    handler = _builtin(target)
+    if handler is not None:
+        return handler(frame, call)
+    raise frame.error(
+        CubeTypeError,
+        f"{call.name} is a Python function and cannot run in a kernel",
+        call.node,
+        _alternative(call.name),
+    )
+
+
+def _builtin(target: Any) -> Handler | None:
+    try:
+        return _BUILTINS.get(target)
+    except TypeError:
+        return None  # not hashable
+
+
+def _alternative(name: str) -> str:
+    short = name.rpartition(".")[2]
+    return f"write cb.{short}" if short in _INTRINSICS else "call a @cb.cube function, or cb.comptime"
+
+
+def _bound_method(target: Any) -> tuple[Any, Any] | None:
+    function, owner = getattr(target, "__func__", None), getattr(target, "__self__", None)
+    return (function, owner) if function is not None and owner is not None else None
+
+
+def _evaluated(frame: Frame, node: ast.Call) -> Call:
+    positional: list[Operand] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            inner = lower_expression(frame, argument.value)
+            positional += [Operand(item, argument) for item in unpacked(frame, inner, argument)]
+        else:
+            positional.append(Operand(lower_expression(frame, argument), argument))
+    keywords: dict[str, Operand] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise frame.error(CubeSyntaxError, "`**` in a call", keyword, "write the arguments out")
+        keywords[keyword.arg] = Operand(lower_expression(frame, keyword.value), keyword.value)
+    return Call(node, ast.unparse(node.func), tuple(positional), keywords)
+
+
+def bind_call(
+    frame: Frame, call: Call, *names: str, optional: Mapping[str, Value | None] | None = None
+) -> list[Operand | None]:
+    """Arguments in the order of parameter names; those of `optional` may be left out."""
+    allowed = [*names, *(optional or {})]
+    found: dict[str, Operand] = dict(zip(allowed, call.positional, strict=False))
+    if len(call.positional) > len(allowed):
+        raise frame.error(
+            CubeTypeError,
+            f"{call.name} takes {len(allowed)} arguments, got {len(call.positional)}",
+            call.node,
+            f"its arguments are ({', '.join(allowed)})",
+        )
+    for name, operand in call.keywords.items():
+        if name not in allowed or name in found:
+            problem = "got twice" if name in found else "unknown"
+            raise frame.error(
+                CubeTypeError,
+                f"{call.name}: the argument {name!r} is {problem}",
+                operand.node,
+                f"its arguments are ({', '.join(allowed)})",
+            )
+        found[name] = operand
+    for name in names:
+        if name not in found:
+            raise frame.error(
+                CubeTypeError,
+                f"{call.name}: the argument {name!r} is missing",
+                call.node,
+                f"its arguments are ({', '.join(allowed)})",
+            )
+    return [found.get(name) for name in allowed]
+
+
+def _all_known(call: Call) -> bool:
+    return all(_plainly_known(value) for value in call.values)
+
+
+def _plainly_known(value: Value) -> bool:
+    if isinstance(value, TupleValue):
+        return all(_plainly_known(item) for item in value.items)
+    return isinstance(value, Known)
+
+
+def _in_python(frame: Frame, function: Any, call: Call) -> Value:
+    """Let Python call a function with arguments known while compiling."""
+    positional = [known_value(frame, operand.value) for operand in call.positional]
+    keywords = {name: known_value(frame, operand.value) for name, operand in call.keywords.items()}
+    result = evaluate_in_python(
+        frame, lambda: function(*positional, **keywords), call.node
+    )
+    return from_python(frame, result.value, call.node)
+
+
+def _comptime(frame: Frame, node: ast.Call) -> Value:
+    """`cb.comptime(expression)`: Python evaluates it, calls included."""
+    if len(node.args) != 1 or node.keywords:
+        raise frame.error(CubeTypeError, "cb.comptime takes one expression", node)
+    before, frame.comptime = frame.comptime, True
+    try:
+        value = lower_expression(frame, node.args[0])
+    finally:
+        frame.comptime = before
+    if isinstance(value, Poison | LocalFunction):
+        return value
+    found = known_value(frame, value, plane=True)
+    if found is UNKNOWN_VALUE:
+        raise frame.error(
+            ComptimeError,
+            "the expression of cb.comptime depends on a run-time value",
+            node.args[0],
+            "use literals, captured constants and Comptime parameters in it",
+        )
+    return Known(found, kept=True)
+
+
+# ── casts and tuples ─────────────────────────────────────────────────────────────────────────────
+
+
+def _scalar_call(frame: Frame, scalar: Scalar, call: Call) -> Value:
+    (operand,) = bind_call(frame, call, "value")
+    assert operand is not None
+    return cast(frame, scalar, operand, call.node)
+
+
+def cast(frame: Frame, scalar: Scalar, operand: Operand, at: ast.AST) -> Value:
+    """`f32(x)`: a conversion; a literal converts as well, whether it fits or not."""
+    value = operand.value
+    if isinstance(value, Known) and is_number(value):
+        return frame.const(scalar, host_cast(value.value, scalar).item(), at)
+    op = typed(frame, value, operand.node)
+    if op.type == scalar:
+        return op
+    return frame.emit(ops.CAST, op, at=at, attrs={"to": scalar})
+
+
+def _is_named_tuple(target: Any) -> bool:
+    return isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields")
+
+
+def _named_tuple(frame: Frame, target: Any, call: Call) -> Value:
+    defaults = {name: Known(value) for name, value in target._field_defaults.items()}
+    names = [name for name in target._fields if name not in defaults]
+    operands = bind_call(frame, call, *names, optional=defaults)
+    items: list[Value] = []
+    for name, operand in zip(target._fields, operands, strict=True):
+        items.append(operand.value if operand is not None else defaults[name])
+    return TupleValue(tuple(items), target)

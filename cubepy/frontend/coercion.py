@@ -1,0 +1,441 @@
+"""Bringing values to the types an operation needs, by the rules of `promotion.py`.
+
+Casts are emitted only where nothing is lost; anything else is an error with a place and the cast to
+write. A local that began as a literal is lowered again with another type where a use needs one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cubepy.errors import CubeTypeError, CubeValueError, SourceError
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.promotion import (
+    converts_without_loss,
+    default_type,
+    literal_fits,
+    literal_type,
+    locals_may_become,
+    promote,
+    stores_into,
+)
+from cubepy.frontend.values import (
+    Known,
+    LocalFunction,
+    Partial,
+    Poison,
+    TupleValue,
+    Value,
+    is_memory,
+    is_number,
+)
+from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar, ops
+
+__all__ = [
+    "Operand",
+    "as_condition",
+    "as_index",
+    "as_store",
+    "as_type",
+    "bring",
+    "convert",
+    "describe",
+    "is_scalar",
+    "literal",
+    "retype",
+    "scalar_type",
+    "snippet",
+    "typed",
+    "unify",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value and the expression it came from."""
+
+    value: Value
+    node: ast.AST
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether a value is a run-time scalar."""
+    return isinstance(value, Op) and isinstance(value.type, Scalar)
+
+
+def scalar_type(op: Op) -> Scalar:
+    """The type of an op known to be a scalar."""
+    assert isinstance(op.type, Scalar)
+    return op.type
+
+
+def describe(value: Value) -> str:
+    """A value in an error message."""
+    if isinstance(value, Op):
+        element = getattr(value.type, "element", None)
+        return f"an array of {element}" if element is not None else str(value.type)
+    if isinstance(value, Known):
+        number = value.value
+        if isinstance(number, bool):
+            return f"the bool {number}"
+        if isinstance(number, int | float):
+            return f"the {'float' if isinstance(number, float) else 'integer'} {number!r}"
+        return f"{type(number).__name__} {number!r}" if number is not None else "None"
+    if isinstance(value, TupleValue):
+        return "a tuple"
+    if isinstance(value, LocalFunction):
+        return "a function"
+    return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
+
+
+def snippet(node: ast.AST, limit: int = 24) -> str:
+    """A short expression as text, to be shown inside a suggested call."""
+    if not isinstance(node, ast.expr):
+        return "…"
+    text = ast.unparse(node)
+    return text if len(text) <= limit else "…"
+
+
+def convert(frame: Frame, op: Op, type: Scalar, at: ast.AST) -> Op:
+    """`op` cast to a type; the caller knows that the cast is permitted."""
+    if op.type == type:
+        return op
+    return frame.emit(ops.CAST, op, at=at, attrs={"to": type})
+
+
+def literal(frame: Frame, value: Any, type: Scalar, at: ast.AST) -> Op:
+    """A number known while compiling as a constant of a type; an error if it does not fit."""
+    if not literal_fits(value, type):
+        raise literal_error(frame, value, type, at)
+    return frame.const(type, value, at)
+
+
+def literal_error(frame: Frame, value: Any, type: Scalar, at: ast.AST) -> SourceError:
+    """Why a literal cannot be of a type."""
+    if type == BOOL or isinstance(value, bool):
+        return frame.error(
+            CubeTypeError,
+            f"expected {type}, got {describe(Known(value))}",
+            at,
+            "compare, for example x != 0" if type == BOOL else f"write {type}({value})",
+        )
+    if isinstance(value, float) and not type.is_float:
+        return frame.error(
+            CubeTypeError,
+            f"expected {type}, got the float {value!r}",
+            at,
+            f"convert: {type}({snippet(at)})",
+        )
+    if type.is_float:
+        return frame.error(CubeValueError, f"{value!r} is too large for {type}", at, "use f64")
+    return frame.error(
+        CubeValueError,
+        f"{value} does not fit {type} ({type.minimum} to {type.maximum})",
+        at,
+        f"use a wider type, or {type}({value}) to wrap",
+    )
+
+
+def typed(frame: Frame, value: Value, at: ast.AST) -> Op:
+    """A value as a scalar op; a literal gets its default type."""
+    if isinstance(value, Known) and is_number(value):
+        type = default_type(value.value)
+        if type is None:
+            raise frame.error(CubeValueError, f"{value.value} fits no integer type", at)
+        return frame.const(type, value.value, at)
+    if isinstance(value, Op) and isinstance(value.type, Scalar):
+        return value
+    raise frame.error(
+        CubeTypeError,
+        f"expected a number or bool, got {describe(value)}",
+        at,
+        "subscript it: x[i]" if is_memory(value) or isinstance(value, Partial) else "",
+    )
+
+
+def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
+    """Let the local that `op` reads have another type from the start, if it began as a literal."""
+    variable = frame.soft.get(op)
+    if variable is None:
+        return False
+    target = locals_may_become(wanted)
+    earlier = frame.plan.types.get(variable)
+    if target is not None and earlier is not None:
+        target = _join(earlier, target)
+    if target is None:
+        return False
+    binding = frame.bindings[variable]
+    if not all(literal_fits(value, target) for value in binding.literals):
+        return False
+    frame.plan.types[variable] = target
+    frame.plan.changed = True
+    return True
+
+
+def _join(earlier: Scalar, wanted: Scalar) -> Scalar | None:
+    if earlier.is_integer and wanted.is_float:
+        return wanted
+    return promote(earlier, wanted)
+
+
+def as_type(
+    frame: Frame, value: Value, type: Scalar, at: ast.AST, *, what: str = "", loc: Any = None
+) -> Op:
+    """A value converted to a type without loss. `what` says for what, `loc` where that was said."""
+    if isinstance(value, Known) and is_number(value):
+        return literal(frame, value.value, type, at)
+    op = typed(frame, value, at)
+    source = scalar_type(op)
+    if converts_without_loss(source, type):
+        if op in frame.soft and source.is_float:
+            retype(frame, op, type)
+        return convert(frame, op, type, at)
+    if retype(frame, op, type):
+        return convert(frame, op, type, at)
+    raise frame.error(
+        CubeTypeError,
+        f"{what or 'value'}: expected {type}, got {source}",
+        at,
+        f"convert: {type}({snippet(at)})",
+        [(f"{type} because of this", loc)] if loc is not None else (),
+    )
+
+
+def as_store(frame: Frame, value: Value, element: Scalar, at: ast.AST, target: str) -> Op:
+    """A value as stores into arrays convert it."""
+    if isinstance(value, Known) and is_number(value):
+        return literal(frame, value.value, element, at)
+    op = typed(frame, value, at)
+    source = scalar_type(op)
+    if stores_into(source, element):
+        if op in frame.soft and source.is_float and element == F64:
+            retype(frame, op, element)
+        return convert(frame, op, element, at)
+    if retype(frame, op, element):
+        return convert(frame, op, element, at)
+    raise frame.error(
+        CubeTypeError,
+        f"cannot store {source} into an array of {element}",
+        at,
+        f"convert: {target}.dtype({snippet(at)})",
+    )
+
+
+def as_index(frame: Frame, value: Value, at: ast.AST, what: str = "a subscript") -> Op:
+    """A value as an `index`: any integer."""
+    if isinstance(value, Known) and is_number(value) and not isinstance(value.value, bool | float):
+        if not literal_fits(value.value, INDEX):
+            raise frame.error(CubeValueError, f"{value.value} is too large for {what}", at)
+        return frame.const(INDEX, value.value, at)
+    if is_scalar(value) and isinstance(value, Op) and scalar_type(value).is_integer:
+        return convert(frame, value, INDEX, at)
+    is_float = isinstance(value, Op) and value.type in (F32, F64)
+    raise frame.error(
+        CubeTypeError,
+        f"{what} must be an integer, not {describe(value)}",
+        at,
+        f"convert: cb.index({snippet(at)})" if is_float else "",
+    )
+
+
+def as_condition(frame: Frame, value: Value, at: ast.AST) -> Op | bool:
+    """A condition: a bool known while compiling by Python's truth, or a run-time bool."""
+    if isinstance(value, Known):
+        return bool(value.value)
+    if isinstance(value, Op) and value.type == BOOL:
+        return value
+    if isinstance(value, TupleValue):
+        return bool(value.items)
+    raise frame.error(
+        CubeTypeError,
+        f"a condition must be bool, not {describe(value)}",
+        at,
+        f"compare: {snippet(at)} != 0" if is_scalar(value) else "",
+    )
+
+
+def unify(frame: Frame, operands: Sequence[Operand], at: ast.AST, verb: str) -> list[Op]:
+    """Operands brought to one type without loss; `verb` completes "cannot … f32 and i32"."""
+    hard: Operand | None = None
+    target: Scalar | None = None
+    for operand in operands:
+        if isinstance(operand.value, Op) and operand.value not in frame.soft:
+            type = scalar_type(typed(frame, operand.value, operand.node))
+            joined = type if target is None else promote(target, type)
+            if joined is None:
+                assert hard is not None
+                raise _mismatch(frame, hard, operand, at, verb)
+            hard, target = (operand if target != joined else hard), joined
+    target = _with_soft(frame, operands, target, at, verb)
+    target = _with_literals(frame, operands, target, at, verb)
+    return [bring(frame, operand, target) for operand in operands]
+
+
+def _with_soft(
+    frame: Frame, operands: Sequence[Operand], target: Scalar | None, at: ast.AST, verb: str
+) -> Scalar | None:
+    """The common type once locals that began as literals have had their say."""
+    for operand in operands:
+        op = operand.value
+        if not isinstance(op, Op) or op not in frame.soft:
+            continue
+        type = scalar_type(op)
+        if target is None:
+            target = type
+        elif type.is_integer and target.is_float:
+            target = locals_may_become(target)
+            assert target is not None
+            if op.opdef is not ops.CONST and not retype(frame, op, target):
+                raise _mismatch_types(frame, operand, type, target, at, verb)
+        else:
+            target = _soft_pair(frame, operand, type, target, at, verb)
+    return target
+
+
+def _soft_pair(
+    frame: Frame, operand: Operand, type: Scalar, target: Scalar, at: ast.AST, verb: str
+) -> Scalar:
+    op = operand.value
+    assert isinstance(op, Op)
+    joined = promote(type, target)
+    if joined is not None:
+        if joined == F64 and type.is_float:
+            retype(frame, op, F64)
+        return joined
+    if retype(frame, op, target):
+        return target
+    raise _mismatch_types(frame, operand, type, target, at, verb)
+
+
+def _with_literals(
+    frame: Frame, operands: Sequence[Operand], target: Scalar | None, at: ast.AST, verb: str
+) -> Scalar:
+    """The common type once literals have taken it."""
+    numbers = [operand for operand in operands if not isinstance(operand.value, Op)]
+    for operand in numbers:
+        typed_or_number = operand.value
+        if not is_number(typed_or_number):
+            typed(frame, typed_or_number, operand.node)
+    values = [operand.value.value for operand in numbers if isinstance(operand.value, Known)]
+    if target is None:
+        return _of_literals(values)
+    for operand, value in zip(numbers, values, strict=True):
+        taken = literal_type(value, target)
+        if taken is None and isinstance(value, float) and target.is_integer:
+            taken = F32 if _retype_integers(frame, operands, F32) else None
+        if taken is None:
+            raise _literal_mismatch(frame, operands, operand, target, at, verb)
+        target = taken
+    return target
+
+
+def _of_literals(values: Sequence[Any]) -> Scalar:
+    types = [default_type(value) for value in values]
+    if any(type is not None and type.is_float for type in types):
+        return F32
+    return max((type for type in types if type is not None), key=lambda type: type.bits)
+
+
+def _retype_integers(frame: Frame, operands: Sequence[Operand], wanted: Scalar) -> bool:
+    """Whether every integer operand is a local begun by a literal, which may be a float as well."""
+    integers = [operand.value for operand in operands if isinstance(operand.value, Op)]
+    return all(
+        op in frame.soft and (op.opdef is ops.CONST or retype(frame, op, wanted)) for op in integers
+    )
+
+
+def bring(frame: Frame, operand: Operand, target: Scalar) -> Op:
+    """An operand as an op of a type that `unify` found."""
+    value = operand.value
+    if isinstance(value, Known):
+        return literal(frame, value.value, target, operand.node)
+    assert isinstance(value, Op)
+    if value in frame.soft and value.opdef is ops.CONST and value.type != target:
+        number = value.attrs["value"]
+        if isinstance(number, int | float) and literal_fits(number, target):
+            return frame.const(target, number, operand.node)
+    return convert(frame, value, target, operand.node)
+
+
+def _mismatch(
+    frame: Frame, left: Operand, right: Operand, at: ast.AST, verb: str
+) -> SourceError:
+    assert isinstance(left.value, Op)
+    first = scalar_type(left.value)
+    return _mismatch_types(frame, right, scalar_type_of(right), first, at, verb, other=left)
+
+
+def scalar_type_of(operand: Operand) -> Scalar:
+    """The type of an operand known to be a run-time scalar."""
+    assert isinstance(operand.value, Op)
+    return scalar_type(operand.value)
+
+
+def _mismatch_types(
+    frame: Frame,
+    right: Operand,
+    second: Scalar,
+    first: Scalar,
+    at: ast.AST,
+    verb: str,
+    other: Operand | None = None,
+) -> SourceError:
+    message = f"cannot {verb} {first} and {second}"
+    return frame.error(CubeTypeError, message, at, _fix(first, second, right, other))
+
+
+def _fix(first: Scalar, second: Scalar, right: Operand, left: Operand | None) -> str:
+    """The cast to write."""
+    left_text = snippet(left.node) if left is not None else "…"
+    right_text = snippet(right.node)
+    if BOOL in (first, second):
+        flag, number, text = (
+            (first, second, left_text) if first == BOOL else (second, first, right_text)
+        )
+        return f"convert the {flag}: {number}({text})" if number != BOOL else "use &, | or ^"
+    if INDEX in (first, second) and not (first.is_float or second.is_float):
+        position, number = (left_text, right_text) if first == INDEX else (right_text, left_text)
+        unsigned = second if first == INDEX else first
+        return f"{unsigned}({position}) to hash (wraps), cb.index({number}) to address"
+    if first.is_integer and second.is_float:
+        return f"convert one side, for example {second}({left_text})"
+    if first.is_float and second.is_float:
+        return f"convert both, for example f32({right_text})"
+    return f"convert one side, for example {first}({right_text})"
+
+
+def _literal_mismatch(
+    frame: Frame,
+    operands: Sequence[Operand],
+    literal_operand: Operand,
+    target: Scalar,
+    at: ast.AST,
+    verb: str,
+) -> SourceError:
+    value = literal_operand.value
+    assert isinstance(value, Known)
+    other = next(operand for operand in operands if isinstance(operand.value, Op))
+    text = snippet(other.node)
+    if target == BOOL or isinstance(value.value, bool):
+        number = f"i32({text})" if target == BOOL else f"{target}({snippet(literal_operand.node)})"
+        return frame.error(
+            CubeTypeError, f"cannot {verb} {target} and {describe(value)}", at, f"convert: {number}"
+        )
+    if isinstance(value.value, float) and target.is_integer:
+        return frame.error(
+            CubeTypeError,
+            f"cannot {verb} {target} and {describe(value)}",
+            at,
+            f"convert the integer, for example f32({text})",
+        )
+    wider = default_type(value.value) or F64
+    wider = F64 if target.is_float else wider
+    return frame.error(
+        CubeValueError,
+        f"{value.value!r} does not fit {target}, the type of the other operand",
+        literal_operand.node,
+        f"convert the other operand first, for example {wider}({text})",
+    )

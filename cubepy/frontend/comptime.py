@@ -1,0 +1,196 @@
+"""What is known while compiling: captured names, Python objects, ops that compute from constants.
+
+An op counts as known if it is pure and all it computes from is constant; its value comes from the
+same `evaluate` that folding and the interpreter use.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import types
+from typing import Any, Final
+
+import numpy as np
+
+from cubepy.errors import ComptimeError, CubeNameError
+from cubepy.frontend.captures import function_of
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.keys import mutable_kind
+from cubepy.frontend.lang import Position
+from cubepy.frontend.source import closure_values
+from cubepy.frontend.values import Known, TupleValue, Value
+from cubepy.ir import INDEX, Op, Scalar, Trait, ops
+
+__all__ = [
+    "UNKNOWN_VALUE",
+    "comptime_value",
+    "from_python",
+    "known_attribute",
+    "known_value",
+    "outside_name",
+]
+
+UNKNOWN_VALUE: Final = object()
+_EVALUATION_LIMIT = 2_000
+
+
+def from_python(frame: Frame, value: object, at: ast.AST) -> Value:
+    """A Python object as a value of the kernel: positions are read, NumPy scalars are numbers."""
+    if isinstance(value, Position):
+        if value.opdef is not None:
+            return frame.emit(value.opdef, at=at)
+        x, y, z = frame.session.specialization.options.cube_dim
+        extent = x * y * z if value.axis < 0 else (x, y, z)[value.axis]
+        return frame.const(INDEX, extent, at)
+    if isinstance(value, np.generic) and not isinstance(value, np.void | np.character):
+        return Known(value.item())
+    return Known(value)
+
+
+# ── names from outside ───────────────────────────────────────────────────────────────────────────
+
+
+def outside_name(frame: Frame, path: tuple[str, ...], at: ast.AST) -> tuple[Any, int]:
+    """The object that a dotted name from outside the function means, and how many parts it used."""
+    captures = frame.session.specialization.captures.values.get(frame.source.function, {})
+    for depth in range(len(path), 0, -1):
+        if path[:depth] in captures:
+            return _captured(frame, captures[path[:depth]], ".".join(path[:depth]), at), depth
+    return _captured(frame, _live(frame, path[0], at), path[0], at), 1
+
+
+def _live(frame: Frame, name: str, at: ast.AST) -> Any:
+    function = frame.source.function
+    cells = closure_values(function)
+    if name in cells:
+        return cells[name]
+    if name in function.__globals__:
+        return function.__globals__[name]
+    if hasattr(builtins, name):
+        return getattr(builtins, name)
+    known = [*cells, *function.__globals__, *dir(builtins), *frame.analysis.names]
+    raise frame.error(CubeNameError, f"{name!r} is not defined", at, _did_you_mean(name, known))
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def _captured(frame: Frame, value: Any, name: str, at: ast.AST) -> Any:
+    if isinstance(value, list | dict | set | bytearray | np.ndarray):
+        raise frame.error(
+            ComptimeError,
+            f"{name!r} is {mutable_kind(value)}, which can change after the kernel is compiled",
+            at,
+            "pass it as an argument" if isinstance(value, np.ndarray)
+            else "make it a tuple or a frozen dataclass, or pass it as a Comptime parameter",
+        )  # fmt: skip
+    return value
+
+
+def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
+    """`owner.name` of an object known while compiling; refused where it can change."""
+    kind = mutable_kind(owner)
+    if kind is not None and function_of(owner) is None:
+        raise frame.error(
+            ComptimeError,
+            f".{name} of {kind} can change after the kernel is compiled",
+            at,
+            "use a frozen dataclass or a named tuple, or read it into a constant first",
+        )
+    try:
+        value = getattr(owner, name)
+    except AttributeError as error:
+        label = f"module {owner.__name__!r}" if isinstance(owner, types.ModuleType) else repr(owner)
+        raise frame.error(
+            CubeNameError,
+            f"{label} has no attribute {name!r}",
+            at,
+            _did_you_mean(name, dir(owner)),
+        ) from error
+    return _captured(frame, value, name, at)
+
+
+# ── values of ops ────────────────────────────────────────────────────────────────────────────────
+
+
+def known_value(frame: Frame, value: Value, *, plane: bool = False) -> Any:
+    """The Python object a value is known to be, or UNKNOWN_VALUE.
+
+    `plane`: PLANE_DIM counts as known, with the size the kernel is specialised for.
+    """
+    if isinstance(value, Known):
+        return value.value
+    if isinstance(value, TupleValue):
+        items = [known_value(frame, item, plane=plane) for item in value.items]
+        if any(item is UNKNOWN_VALUE for item in items):
+            return UNKNOWN_VALUE
+        return value.maker(*items) if value.maker is not None else tuple(items)
+    if isinstance(value, Op):
+        return _evaluate(frame, value, plane=plane)
+    return UNKNOWN_VALUE
+
+
+def comptime_value(frame: Frame, value: Value, at: ast.AST, what: str) -> Any:
+    """As `known_value`, but an error if it is not known. `what` begins the message."""
+    found = known_value(frame, value, plane=True)
+    if found is UNKNOWN_VALUE:
+        raise frame.error(
+            ComptimeError,
+            f"{what} must be known while compiling",
+            at,
+            "use a literal, a captured constant or a Comptime parameter",
+        )
+    return found
+
+
+def _evaluate(frame: Frame, root: Op, *, plane: bool) -> Any:
+    """The value of a pure op over constants, without recursion; remembered for the whole kernel."""
+    known = frame.session.constants
+    pending, steps = [root], 0
+    while pending:
+        op = pending[-1]
+        steps += 1
+        if steps > _EVALUATION_LIMIT:
+            return UNKNOWN_VALUE
+        if op in known:
+            pending.pop()
+            continue
+        waiting = [operand for operand in op.operands if operand not in known]
+        if waiting and op.opdef.has(Trait.PURE) and isinstance(op.type, Scalar):
+            pending.extend(waiting)
+            continue
+        pending.pop()
+        value = _one(frame, op, plane=plane)
+        if value is UNKNOWN_VALUE and op.opdef is ops.PLANE_DIM:
+            return UNKNOWN_VALUE  # may be asked for as known another time
+        known[op] = value
+        if value is UNKNOWN_VALUE:
+            return UNKNOWN_VALUE
+    return known[root]
+
+
+def _one(frame: Frame, op: Op, *, plane: bool) -> Any:
+    """The value of one op whose operands have been looked at."""
+    if op.opdef is ops.CONST:
+        return op.attrs["value"]
+    if op.opdef is ops.PLANE_DIM:
+        size = frame.session.specialization.options.plane_dim
+        return size if plane and size else UNKNOWN_VALUE
+    evaluate = op.opdef.evaluate
+    if not op.opdef.has(Trait.PURE) or evaluate is None or not op.operands:
+        return UNKNOWN_VALUE
+    values = [frame.session.constants[operand] for operand in op.operands]
+    if any(value is UNKNOWN_VALUE for value in values):
+        return UNKNOWN_VALUE
+    arrays = [
+        np.asarray(value, dtype=operand.type.numpy)
+        for value, operand in zip(values, op.operands, strict=True)
+        if isinstance(operand.type, Scalar)
+    ]
+    with np.errstate(all="ignore"):
+        result = evaluate(*arrays, type=op.type, attrs=op.attrs)
+    return np.asarray(result).item()

@@ -1,0 +1,273 @@
+"""Barriers, plane operations and atomics in kernels."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from cubepy.errors import CubeTypeError, CubeValueError
+from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
+from cubepy.frontend.coercion import (
+    Operand,
+    as_condition,
+    as_index,
+    as_store,
+    describe,
+    scalar_type,
+    snippet,
+    typed,
+)
+from cubepy.frontend.comptime import comptime_value
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.memory import memory_type
+from cubepy.frontend.values import NONE, Known, Partial, TupleValue, Value, is_memory
+from cubepy.ir import BOOL, Op, OpDef, PrivateType, Scalar, ops
+
+__all__: list[str] = []
+
+_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+
+
+# ── barriers ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_intrinsic("sync_cube")
+def lower_sync_cube(frame: Frame, call: Call) -> Value:
+    """The barrier of the cube."""
+    bind_call(frame, call)
+    frame.emit(ops.SYNC_CUBE, at=call.node)
+    return NONE
+
+
+@lowers_intrinsic("sync_plane")
+def lower_sync_plane(frame: Frame, call: Call) -> Value:
+    """The barrier of the plane."""
+    bind_call(frame, call)
+    frame.emit(ops.SYNC_PLANE, at=call.node)
+    return NONE
+
+
+@lowers_intrinsic("cube_uniform")
+def lower_cube_uniform(frame: Frame, call: Call) -> Value:
+    """The value of unit 0."""
+    (operand,) = bind_call(frame, call, "value")
+    assert operand is not None
+    return frame.emit(
+        ops.CUBE_UNIFORM, typed(frame, operand.value, operand.node), at=call.node
+    )
+
+
+# ── plane operations ─────────────────────────────────────────────────────────────────────────────
+
+
+def _identity(row: OpDef, type: Scalar) -> bool | int | float:
+    """The value that changes nothing in a reduction."""
+    if row is ops.PLANE_MIN:
+        return float("inf") if type.is_float else type.maximum
+    if row is ops.PLANE_MAX:
+        return float("-inf") if type.is_float else type.minimum
+    one = row in (ops.PLANE_PROD, ops.PLANE_INCLUSIVE_PROD, ops.PLANE_EXCLUSIVE_PROD)
+    if type.is_float:
+        return 1.0 if one else -0.0
+    return 1 if one else 0
+
+
+def _reduction(row: OpDef) -> Callable[[Frame, Call], Value]:
+    def run(frame: Frame, call: Call) -> Value:
+        operand, where = bind_call(frame, call, "value", optional={"where": None})
+        assert operand is not None
+        op = typed(frame, operand.value, operand.node)
+        type = scalar_type(op)
+        if type == BOOL:
+            raise frame.error(
+                CubeTypeError,
+                f"{call.name} takes numbers, not bool",
+                call.node,
+                f"convert: {call.name}(i32({snippet(operand.node)}))",
+            )
+        if where is not None:
+            neutral = frame.const(type, _identity(row, type), call.node)
+            op = _where(frame, where, op, neutral, call.node)
+        return frame.emit(row, op, at=call.node)
+
+    return run
+
+
+def _where(frame: Frame, where: Operand, op: Op, neutral: Op, at: ast.AST) -> Op:
+    condition = as_condition(frame, where.value, where.node)
+    if isinstance(condition, bool):
+        return op if condition else neutral
+    return frame.emit(ops.SELECT, condition, op, neutral, at=at)
+
+
+def _vote(row: OpDef) -> Callable[[Frame, Call], Value]:
+    def run(frame: Frame, call: Call) -> Value:
+        operand, where = bind_call(frame, call, "value", optional={"where": None})
+        assert operand is not None
+        condition = as_condition(frame, operand.value, operand.node)
+        op = frame.const(BOOL, condition, call.node) if isinstance(condition, bool) else condition
+        if where is not None:
+            neutral = frame.const(BOOL, row is ops.PLANE_ALL, call.node)
+            op = _where(frame, where, op, neutral, call.node)
+        return frame.emit(row, op, at=call.node)
+
+    return run
+
+
+def _lane(row: OpDef) -> Callable[[Frame, Call], Value]:
+    def run(frame: Frame, call: Call) -> Value:
+        operand, lane = bind_call(frame, call, "value", "lane")
+        assert operand is not None
+        assert lane is not None
+        op = typed(frame, operand.value, operand.node)
+        number = lane.value
+        at = (
+            as_index(frame, number, lane.node, "a lane number")
+            if isinstance(number, Known)
+            else typed(frame, number, lane.node)
+        )
+        if not scalar_type(at).is_integer:
+            raise frame.error(
+                CubeTypeError, f"a lane number must be an integer, not {at.type}", lane.node
+            )
+        return frame.emit(row, op, at, at=call.node)
+
+    return run
+
+
+for _row in (
+    ops.PLANE_SUM, ops.PLANE_PROD, ops.PLANE_MIN, ops.PLANE_MAX, ops.PLANE_INCLUSIVE_SUM,
+    ops.PLANE_EXCLUSIVE_SUM, ops.PLANE_INCLUSIVE_PROD, ops.PLANE_EXCLUSIVE_PROD,
+):  # fmt: skip
+    lowers_intrinsic(_row.python)(_reduction(_row))
+for _row in (ops.PLANE_ALL, ops.PLANE_ANY, ops.PLANE_BALLOT):
+    lowers_intrinsic(_row.python)(_vote(_row))
+for _row in (
+    ops.PLANE_BROADCAST, ops.PLANE_SHUFFLE, ops.PLANE_SHUFFLE_XOR, ops.PLANE_SHUFFLE_UP,
+    ops.PLANE_SHUFFLE_DOWN,
+):  # fmt: skip
+    lowers_intrinsic(_row.python)(_lane(_row))
+
+
+@lowers_intrinsic("plane_elect")
+def lower_elect(frame: Frame, call: Call) -> Value:
+    """True in one lane."""
+    bind_call(frame, call)
+    return frame.emit(ops.PLANE_ELECT, at=call.node)
+
+
+# ── atomics ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[Op, list[Op]]:
+    """The memory and the subscripts of an atomic."""
+    value = array.value
+    memory, given = (value.memory, list(value.indices)) if isinstance(value, Partial) else (value, [])
+    if not isinstance(memory, Op) or not is_memory(memory):
+        raise frame.error(
+            CubeTypeError,
+            f"{name} needs an array, not {describe(value)}",
+            array.node,
+            f"write {name}(x, i, …), not {name}(x[i], …)",
+        )
+    type = memory_type(memory)
+    if isinstance(type, PrivateType):
+        raise frame.error(
+            CubeTypeError, f"{name} on an array of one unit", array.node, "read and write it plainly"
+        )
+    if type.element == BOOL:
+        raise frame.error(CubeTypeError, f"{name} on an array of bool", array.node, "use u8")
+    at = position.value
+    items = at.items if isinstance(at, TupleValue) else (at,)
+    indices = [*given, *(as_index(frame, item, position.node) for item in items)]
+    if len(indices) != type.rank:
+        raise frame.error(
+            CubeTypeError,
+            f"{len(indices)} subscripts for an array with {type.rank} axes",
+            position.node,
+            "give a tuple: (i, j)",
+        )
+    return memory, indices
+
+
+def _order(frame: Frame, operand: Operand | None) -> str:
+    if operand is None:
+        return "relaxed"
+    order = comptime_value(frame, operand.value, operand.node, "the order of an atomic")
+    if order not in _ORDERS:
+        raise frame.error(
+            CubeValueError, f"no order {order!r}", operand.node, f"one of {', '.join(_ORDERS)}"
+        )
+    return str(order)
+
+
+def _emit_atomic(
+    frame: Frame, row: OpDef, memory: Op, operands: list[Op], order: str, at: ast.AST
+) -> Op:
+    attrs = {"order": order, "check": frame.session.specialization.options.check}
+    return frame.emit(row, memory, *operands, at=at, attrs=attrs)
+
+
+def _atomic(row: OpDef) -> Callable[[Frame, Call], Value]:
+    def run(frame: Frame, call: Call) -> Value:
+        array, position, value, order = bind_call(
+            frame, call, "array", "index", "value", optional={"order": None}
+        )
+        assert array is not None
+        assert position is not None
+        assert value is not None
+        memory, indices = _place(frame, array, position, call.name)
+        op = as_store(frame, value.value, memory_type(memory).element, value.node, snippet(array.node))
+        bitwise = row in (ops.ATOMIC_AND, ops.ATOMIC_OR, ops.ATOMIC_XOR)
+        if bitwise and scalar_type(op).is_float:
+            raise frame.error(CubeTypeError, f"{call.name} on floats", call.node)
+        return _emit_atomic(frame, row, memory, [*indices, op], _order(frame, order), call.node)
+
+    return run
+
+
+for _row in (
+    ops.ATOMIC_ADD, ops.ATOMIC_SUB, ops.ATOMIC_MIN, ops.ATOMIC_MAX, ops.ATOMIC_AND, ops.ATOMIC_OR,
+    ops.ATOMIC_XOR, ops.ATOMIC_EXCHANGE,
+):  # fmt: skip
+    lowers_intrinsic(_row.python)(_atomic(_row))
+
+
+@lowers_intrinsic("atomic_compare_exchange")
+def lower_compare_exchange(frame: Frame, call: Call) -> Value:
+    """`cb.atomic_compare_exchange(array, index, expected, value)`."""
+    array, position, expected, value, order = bind_call(
+        frame, call, "array", "index", "expected", "value", optional={"order": None}
+    )
+    assert array is not None
+    assert position is not None
+    assert expected is not None
+    assert value is not None
+    memory, indices = _place(frame, array, position, call.name)
+    element = memory_type(memory).element
+    pair = [as_store(frame, operand.value, element, operand.node, snippet(array.node))
+            for operand in (expected, value)]  # fmt: skip
+    return _emit_atomic(
+        frame, ops.ATOMIC_COMPARE_EXCHANGE, memory, [*indices, *pair], _order(frame, order), call.node
+    )
+
+
+@lowers_intrinsic("atomic_load")
+def lower_atomic_load(frame: Frame, call: Call) -> Value:
+    """`cb.atomic_load(array, index)`: adding nothing, which gives the old value."""
+    array, position, order = bind_call(frame, call, "array", "index", optional={"order": None})
+    assert array is not None
+    assert position is not None
+    memory, indices = _place(frame, array, position, call.name)
+    element = memory_type(memory).element
+    nothing = frame.const(element, -0.0 if element.is_float else 0, call.node)
+    return _emit_atomic(
+        frame, ops.ATOMIC_ADD, memory, [*indices, nothing], _order(frame, order), call.node
+    )
+
+
+@lowers_intrinsic("atomic_store")
+def lower_atomic_store(frame: Frame, call: Call) -> Value:
+    """`cb.atomic_store(array, index, value)`."""
+    _atomic(ops.ATOMIC_EXCHANGE)(frame, call)
+    return NONE

@@ -1,0 +1,365 @@
+"""Expressions: names, literals, operators, conditions, tuples, attributes.
+
+Calls and subscripts stand in files of their own. A long sum is lowered in a loop, not by recursion.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from cubepy.errors import CubeNameError, CubeSyntaxError, CubeTypeError
+from cubepy.frontend.branches import Arm, chosen, is_cheap
+from cubepy.frontend.coercion import Operand, as_condition, describe
+from cubepy.frontend.comptime import (
+    UNKNOWN_VALUE,
+    from_python,
+    known_attribute,
+    known_value,
+    outside_name,
+)
+from cubepy.frontend.dispatch import lower_expression, lowers_expression
+from cubepy.frontend.frame import Assigned, Frame
+from cubepy.frontend.memory import memory_attribute
+from cubepy.frontend.names import free_names
+from cubepy.frontend.operators import binary, compare, unary
+from cubepy.frontend.values import (
+    POISON,
+    Known,
+    LocalFunction,
+    Poison,
+    TupleValue,
+    Value,
+    is_memory,
+)
+from cubepy.frontend.variables import assign, is_assigned, read
+from cubepy.ir import BOOL, Op, OpenRegion, Region, SlotType, ops
+
+__all__ = ["Condition", "local_function", "lower_condition"]
+
+
+@lowers_expression(ast.Constant)
+def lower_constant(frame: Frame, node: ast.Constant) -> Value:
+    """A literal; complex numbers have no type in kernels."""
+    if isinstance(node.value, complex):
+        raise frame.error(CubeTypeError, "kernels have no complex numbers", node)
+    return Known(node.value)
+
+
+@lowers_expression(ast.Name)
+def lower_name(frame: Frame, node: ast.Name) -> Value:
+    """A variable, a captured value of a surrounding function of the kernel, or a name outside."""
+    variable = frame.analysis.variables.get(node)
+    if variable is not None:
+        return read(frame, variable, node)
+    if node.id in frame.outer:
+        return frame.outer[node.id]
+    value, _ = outside_name(frame, (node.id,), node)
+    return from_python(frame, value, node)
+
+
+@lowers_expression(ast.Attribute)
+def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
+    """`owner.name`: of a module or object known while compiling, of an array, of a named tuple."""
+    path = _outside_path(frame, node)
+    if path is not None:
+        value, used = outside_name(frame, path, node)
+        for name in path[used:]:
+            value = known_attribute(frame, value, name, node)
+        return from_python(frame, value, node)
+    owner = lower_expression(frame, node.value)
+    if isinstance(owner, Poison):
+        return POISON
+    if isinstance(owner, Known):
+        return from_python(frame, known_attribute(frame, owner.value, node.attr, node), node)
+    if isinstance(owner, Op) and is_memory(owner):
+        return memory_attribute(frame, owner, node.attr, node)
+    if isinstance(owner, TupleValue) and owner.maker is not None:
+        fields = getattr(owner.maker, "_fields", ())
+        if node.attr in fields:
+            return owner.items[fields.index(node.attr)]
+    raise frame.error(
+        CubeNameError, f"{describe(owner)} has no attribute {node.attr!r}", node
+    )
+
+
+def _outside_path(frame: Frame, node: ast.Attribute) -> tuple[str, ...] | None:
+    """The dotted name if it begins outside the function."""
+    parts: list[str] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        parts.append(inner.attr)
+        inner = inner.value
+    if not isinstance(inner, ast.Name):
+        return None
+    if inner in frame.analysis.variables or inner.id in frame.outer:
+        return None
+    return (inner.id, *reversed(parts))
+
+
+@lowers_expression(ast.BinOp)
+def lower_binary(frame: Frame, node: ast.BinOp) -> Value:
+    """A binary operation; a chain that leans to the left is taken apart in a loop."""
+    chain: list[ast.BinOp] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.BinOp):
+        chain.append(inner)
+        inner = inner.left
+    left = Operand(lower_expression(frame, inner), inner)
+    for link in reversed(chain):
+        right = Operand(lower_expression(frame, link.right), link.right)
+        left = Operand(binary(frame, link.op, left, right, link), link)
+    return left.value
+
+
+@lowers_expression(ast.UnaryOp)
+def lower_unary(frame: Frame, node: ast.UnaryOp) -> Value:
+    """`-x`, `+x`, `~x`, `not x`."""
+    if isinstance(node.op, ast.Not):
+        value = lower_expression(frame, node.operand)
+        if isinstance(value, Poison):
+            return POISON
+        condition = as_condition(frame, value, node.operand)
+        if isinstance(condition, bool):
+            return Known(not condition)
+        return frame.emit(ops.BIT_NOT, condition, at=node)
+    return unary(frame, node.op, Operand(lower_expression(frame, node.operand), node.operand), node)
+
+
+@lowers_expression(ast.Tuple, ast.List)
+def lower_tuple(frame: Frame, node: ast.Tuple | ast.List) -> Value:
+    """Several values; a list display is a tuple, since nothing could append to it."""
+    items: list[Value] = []
+    for element in node.elts:
+        if not isinstance(element, ast.Starred):
+            items.append(lower_expression(frame, element))
+            continue
+        inner = lower_expression(frame, element.value)
+        items.extend(unpacked(frame, inner, element))
+    return TupleValue(tuple(items))
+
+
+def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
+    """The elements of a tuple."""
+    if isinstance(value, TupleValue):
+        return value.items
+    if isinstance(value, Known) and isinstance(value.value, tuple | list | range | str):
+        return [from_python(frame, item, at) for item in value.value]
+    raise frame.error(CubeTypeError, f"cannot unpack {describe(value)}", at)
+
+
+@lowers_expression(ast.NamedExpr)
+def lower_walrus(frame: Frame, node: ast.NamedExpr) -> Value:
+    """`(name := value)`."""
+    value = lower_expression(frame, node.value)
+    variable = frame.analysis.variables[node.target]
+    assign(frame, variable, value, node)
+    return read(frame, variable, node.target)
+
+
+@lowers_expression(ast.Lambda)
+def lower_lambda(frame: Frame, node: ast.Lambda) -> Value:
+    """A function written where it is used."""
+    return local_function(frame, node)
+
+
+def local_function(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> LocalFunction:
+    """A function inside the kernel: what it reads of the kernel's variables is looked up at calls."""
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults,
+                  strict=True)]  # fmt: skip
+    pairs += [(name, value) for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults,
+                                                   strict=True) if value is not None]  # fmt: skip
+    defaults = {name.arg: lower_expression(frame, value) for name, value in pairs}
+    names = sorted(free_names(node))
+
+    def captured() -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        for name in names:
+            value = _visible(frame, name, node)
+            if value is not None and not _is_itself(value, node):
+                found[name] = value
+        return found
+
+    return LocalFunction(node, frame.source, defaults, captured)
+
+
+def _is_itself(value: Value, node: ast.AST) -> bool:
+    return isinstance(value, LocalFunction) and value.node is node
+
+
+def _visible(frame: Frame, name: str, at: ast.AST) -> Value | None:
+    """The value a variable of that name has now, if it has one."""
+    if name in frame.outer:
+        return frame.outer[name]
+    if name not in frame.analysis.names:
+        return None
+    for variable in frame.bindings:
+        if variable.name == name and is_assigned(frame, variable):
+            return read(frame, variable, at)
+    return None
+
+
+# ── conditions ───────────────────────────────────────────────────────────────────────────────────
+
+Condition = tuple[Op | bool, Assigned, Assigned]
+
+
+@lowers_expression(ast.Compare)
+def lower_comparison(frame: Frame, node: ast.Compare) -> Value:
+    """`a < b`, or a chain, whose middle is evaluated once and whose rest only if it holds so far."""
+    left = Operand(lower_expression(frame, node.left), node.left)
+    links: list[Callable[[], Value]] = []
+
+    def link(operation: ast.cmpop, right_node: ast.expr) -> Callable[[], Value]:
+        def run() -> Value:
+            nonlocal left
+            right = Operand(lower_expression(frame, right_node), right_node)
+            result = compare(frame, operation, left, right, node)
+            left = right
+            return result
+
+        return run
+
+    for operation, right_node in zip(node.ops, node.comparators, strict=True):
+        links.append(link(operation, right_node))
+    if len(links) == 1:
+        return links[0]()
+    value, _, _ = _short_circuit(frame, links, [node] * len(links), node, conjunction=True)
+    return value
+
+
+@lowers_expression(ast.BoolOp)
+def lower_boolean(frame: Frame, node: ast.BoolOp) -> Value:
+    """`and`, `or`: the right side is evaluated only if the left one leaves the answer open."""
+    value, always, _ = _boolean(frame, node)
+    frame.assigned = always
+    return value
+
+
+def _boolean(frame: Frame, node: ast.BoolOp) -> tuple[Value, Assigned, Assigned]:
+    links = [_link(frame, value) for value in node.values]
+    conjunction = isinstance(node.op, ast.And)
+    return _short_circuit(frame, links, node.values, node, conjunction=conjunction)
+
+
+def _link(frame: Frame, node: ast.expr) -> Callable[[], Value]:
+    return lambda: lower_expression(frame, node)
+
+
+def _short_circuit(
+    frame: Frame,
+    links: Sequence[Callable[[], Value]],
+    nodes: Sequence[ast.expr],
+    at: ast.expr,
+    *,
+    conjunction: bool,
+) -> tuple[Value, Assigned, Assigned]:
+    """The value, what is assigned whatever it is, and what is assigned if every link was evaluated."""
+    so_far: Op | None = None
+    slot: Op | None = None
+    always: Assigned = frame.assigned
+    last: Value = Known(conjunction)
+    for evaluate, node in zip(links, nodes, strict=True):
+        opened = OpenRegion()
+        with frame.builder.reopen(frame.builder.current if so_far is None else opened):
+            value = evaluate()
+            part = POISON if isinstance(value, Poison) else as_condition(frame, value, node)
+        if so_far is None:
+            always = frame.assigned
+        if isinstance(part, Poison):
+            return POISON, always, frame.assigned
+        if isinstance(part, bool):
+            last = value
+            if part != conjunction:
+                return (value if so_far is None else Known(part)), always, frame.assigned
+            continue
+        if so_far is None:
+            so_far = part
+        else:
+            so_far, slot = _combine(frame, so_far, part, opened, slot, at, conjunction=conjunction)
+    return (last if so_far is None else so_far), always, frame.assigned
+
+
+def _splice(frame: Frame, opened: OpenRegion) -> None:
+    """Make the ops of a region part of the one around it."""
+    frame.builder.current.ops.extend(opened.ops)
+    frame.builder.current.known.update(opened.known)
+
+
+def _combine(
+    frame: Frame,
+    so_far: Op,
+    part: Op,
+    opened: OpenRegion,
+    slot: Op | None,
+    at: ast.AST,
+    *,
+    conjunction: bool,
+) -> tuple[Op, Op | None]:
+    """The next link: a plain `&` or `|` where evaluating it always costs and changes nothing."""
+    if is_cheap(opened):
+        _splice(frame, opened)
+        row = ops.BIT_AND if conjunction else ops.BIT_OR
+        return frame.emit(row, so_far, part, at=at), slot
+    if slot is None:
+        slot = frame.append_to(
+            frame.builder.current, ops.LOCAL, SlotType(BOOL), {"element": BOOL}, at
+        )
+    frame.emit(ops.STORE_LOCAL, slot, so_far, at=at)
+    with frame.builder.reopen(opened):
+        frame.emit(ops.STORE_LOCAL, slot, part, at=at)
+    regions = (opened.close(), Region()) if conjunction else (Region(), opened.close())
+    frame.emit(ops.IF, so_far, at=at, regions=regions)
+    return frame.emit(ops.LOAD_LOCAL, slot, at=at), slot
+
+
+def lower_condition(frame: Frame, node: ast.expr) -> Condition:
+    """A condition, and what is assigned where it holds and where it does not."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner, if_true, if_false = lower_condition(frame, node.operand)
+        if isinstance(inner, bool):
+            return not inner, if_false, if_true
+        return frame.emit(ops.BIT_NOT, inner, at=node), if_false, if_true
+    if isinstance(node, ast.BoolOp):
+        value, always, through = _boolean(frame, node)
+        both = (through, always) if isinstance(node.op, ast.And) else (always, through)
+    else:
+        value = lower_expression(frame, node)
+        both = (frame.assigned, frame.assigned)
+    if isinstance(value, Poison):
+        return True, *both
+    condition = as_condition(frame, value, node)
+    if not isinstance(condition, bool):
+        known = known_value(frame, condition)
+        if known is not UNKNOWN_VALUE:
+            condition = bool(known)
+    return condition, *both
+
+
+@lowers_expression(ast.IfExp)
+def lower_conditional(frame: Frame, node: ast.IfExp) -> Value:
+    """`a if c else b`: only the arm it takes is evaluated."""
+    condition, if_true, if_false = lower_condition(frame, node.test)
+    if isinstance(condition, bool):
+        frame.assigned = if_true if condition else if_false
+        return lower_expression(frame, node.body if condition else node.orelse)
+    arms: list[Arm] = []
+    ends: list[Assigned] = []
+    for arm, start in ((node.body, if_true), (node.orelse, if_false)):
+        frame.assigned = start
+        with frame.branch() as opened:
+            arms.append(Arm(opened, lower_expression(frame, arm), arm))
+        ends.append(frame.assigned)
+    place = frame.loc(node)
+    frame.merge(ends, [("not where this is true", place), ("not where this is false", place)])
+    return chosen(frame, condition, arms[0], arms[1], node)
+
+
+@lowers_expression(ast.Starred)
+def lower_starred(frame: Frame, node: ast.Starred) -> Value:
+    """A star stands only in calls and tuples."""
+    raise frame.error(CubeSyntaxError, "a starred expression here", node, "write the elements out")
+
+

@@ -1,0 +1,423 @@
+"""Helpers: functions called from kernels become functions of the IR, one for each kind of arguments.
+
+Numbers known while compiling, functions and tuples are handed over while compiling; only run-time
+scalars and arrays are arguments of the `call`. Also drives the attempts at a function until no
+variable needs another type or a slot.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
+from cubepy.frontend.calls import Call, calls_functions
+from cubepy.frontend.captures import source_of
+from cubepy.frontend.coercion import Operand, as_type, describe
+from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
+from cubepy.frontend.dispatch import lower_body, lower_expression
+from cubepy.frontend.frame import Frame, Plan, Returns
+from cubepy.frontend.names import NameAnalysis, analyze_names
+from cubepy.frontend.results import finish_results, give_back, result_skeleton
+from cubepy.frontend.session import Instance, Session
+from cubepy.frontend.signature import annotation_of
+from cubepy.frontend.source import FunctionNode, KernelSource
+from cubepy.frontend.values import (
+    POISON,
+    Known,
+    LocalFunction,
+    Poison,
+    Skeleton,
+    TupleValue,
+    Value,
+    flatten,
+    is_memory,
+    rebuild,
+)
+from cubepy.frontend.variables import assign
+from cubepy.ir import VOID, Function, Op, Scalar, TupleType, Type, ops, param
+
+__all__ = ["analysis_of", "lower_repeatedly", "start_frame"]
+
+T = TypeVar("T")
+_MAXIMUM_ATTEMPTS = 200
+_MAXIMUM_DEPTH = 64
+
+
+def analysis_of(session: Session, node: FunctionNode) -> NameAnalysis:
+    """The variables of a function, found once for each kernel."""
+    known = session.analyses.get(node)
+    if known is None:
+        known = session.analyses[node] = analyze_names(node)
+    return known
+
+
+def lower_repeatedly(
+    session: Session, source: KernelSource, node: FunctionNode, plan: Plan,
+    run: Callable[[Frame], T],
+) -> T:  # fmt: skip
+    """Lower a function until an attempt finds nothing that an earlier one should have known."""
+    analysis = analysis_of(session, node)
+    complaints, count = len(session.complaints), session.ops
+    functions, instances = list(session.functions), dict(session.instances)
+    for _ in range(_MAXIMUM_ATTEMPTS):
+        plan.changed = False
+        session.ops = count
+        frame = Frame(session, source, node, analysis, plan)
+        result = run(frame)
+        if not plan.changed:
+            return result
+        del session.complaints[complaints:]
+        session.functions, session.instances = list(functions), dict(instances)
+    raise frame.error(CubeTypeError, "the types of the variables do not settle", node)
+
+
+def start_frame(frame: Frame) -> None:
+    """Note that the open region is the function's own."""
+    frame.regions[0] = frame.builder.current
+
+
+# ── calls ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@calls_functions
+def call_function(frame: Frame, target: Any, call: Call) -> Value:
+    """A call of a helper: of a Python function, or of one written inside the kernel."""
+    source, node, outer = _parts(frame, target, call)
+    arguments = _bound(frame, target, source, node, call)
+    if any(isinstance(value, Poison) for value in arguments.values()):
+        return POISON
+    skeletons: dict[str, Skeleton] = {}
+    given: list[Op] = []
+    for name, value in [*arguments.items(), *((f"{name}'", value) for name, value in outer.items())]:
+        skeletons[name], parts = flatten(value)
+        given += parts
+    instance = _instance(frame, source, node, skeletons, call)
+    if instance.failed or instance.result is None:
+        return POISON
+    return _call(frame, instance, given, call)
+
+
+def _parts(
+    frame: Frame, target: Any, call: Call
+) -> tuple[KernelSource, FunctionNode, Mapping[str, Value]]:
+    if isinstance(target, LocalFunction):
+        active = frame.session.capturing
+        if target.node in active:
+            raise _recursion(frame, call)
+        active.append(target.node)
+        try:
+            return target.owner, target.node, target.captured()
+        finally:
+            active.pop()
+    assert isinstance(target, types.FunctionType)
+    source = source_of(target)
+    return source, source.node, {}
+
+
+def _instance(
+    frame: Frame,
+    source: KernelSource,
+    node: FunctionNode,
+    skeletons: Mapping[str, Skeleton],
+    call: Call,
+) -> Instance:
+    session = frame.session
+    key = (node, source.function, tuple((name, part.key) for name, part in skeletons.items()))
+    known = session.instances.get(key)
+    if known is not None:
+        return known
+    if any(active is node for active in session.active) or len(session.active) > _MAXIMUM_DEPTH:
+        raise _recursion(frame, call)
+    session.active.append(node)
+    before = len(session.complaints)
+    try:
+        with session.called_from(frame.loc(call.node)):
+            try:
+                made = _lower_instance(session, source, node, skeletons)
+            except SourceError as error:
+                session.report(error)
+                made = Instance(function=None, result=None, failed=True)
+    finally:
+        session.active.pop()
+    if len(session.complaints) > before:
+        made = Instance(function=None, result=None, failed=True)
+    session.instances[key] = made
+    if made.function is not None:
+        session.functions.append(made.function)
+    return made
+
+
+def _recursion(frame: Frame, call: Call) -> SourceError:
+    return frame.error(
+        CubeTypeError,
+        f"{call.name} calls itself: kernels have no recursion",
+        call.node,
+        "write a loop",
+    )
+
+
+def _lower_instance(
+    session: Session,
+    source: KernelSource,
+    node: FunctionNode,
+    skeletons: Mapping[str, Skeleton],
+) -> Instance:
+    plan = Plan(results=_annotated_results(session, source, node))
+    name = node.name if isinstance(node, ast.FunctionDef) else "lambda_"
+    count = _returns_of(node)
+
+    def run(frame: Frame) -> Instance:
+        frame.returns = Returns(single=count == 1)
+        params, values = _parameters(frame, skeletons)
+        with frame.builder.region() as body:
+            start_frame(frame)
+            _enter(frame, values)
+            if isinstance(node, ast.Lambda):
+                give_back(frame, lower_expression(frame, node.body), node.body)
+            else:
+                lower_body(frame, node.body)
+            finish_results(frame)
+            result = result_skeleton(frame)
+            if not body.ops and not _run_time(result):
+                return Instance(function=None, result=result)
+        function = Function(
+            name=session.fresh_name(name),
+            params=params,
+            result=_result_type(result),
+            body=body.close(),
+            loc=frame.loc(node),
+        )
+        return Instance(function=function, result=result)
+
+    return lower_repeatedly(session, source, node, plan, run)
+
+
+def _parameters(
+    frame: Frame, skeletons: Mapping[str, Skeleton]
+) -> tuple[tuple[Op, ...], dict[str, Value]]:
+    """Parameters of the IR function, and the value of each parameter of the Python function."""
+    params: list[Op] = []
+    values: dict[str, Value] = {}
+    place = frame.loc(frame.node)
+    for name, skeleton in skeletons.items():
+        own: list[Op] = []
+        for number, type in enumerate(_leaf_types(skeleton)):
+            label = name.rstrip("'") if number == 0 else f"{name.rstrip(chr(39))}_{number}"
+            own.append(param(_unused(label, params), type, place))
+            params.append(own[-1])
+        values[name] = rebuild(skeleton, iter(own))
+    return tuple(params), values
+
+
+def _unused(label: str, params: list[Op]) -> str:
+    taken = {made.name for made in params}
+    while label in taken:
+        label += "_"
+    return label
+
+
+def _leaf_types(skeleton: Skeleton) -> list[Type]:
+    if skeleton.type is not None:
+        return [skeleton.type]
+    return [type for part in skeleton.parts for type in _leaf_types(part)]
+
+
+def _run_time(skeleton: Skeleton) -> bool:
+    return bool(_leaf_types(skeleton))
+
+
+def _enter(frame: Frame, values: Mapping[str, Value]) -> None:
+    """Bind parameters, and what a function inside a kernel sees of the kernel's variables."""
+    frame.outer = {name[:-1]: value for name, value in values.items() if name.endswith("'")}
+    for name, value in values.items():
+        if name.endswith("'"):
+            continue
+        kept = Known(value.value, kept=True) if isinstance(value, Known) else value
+        assign(frame, frame.analysis.parameters[name], kept, frame.node)
+
+
+def _result_type(result: Skeleton) -> Type:
+    leaves = [type for type in _leaf_types(result) if isinstance(type, Scalar)]
+    if not leaves:
+        return VOID
+    return leaves[0] if len(leaves) == 1 else TupleType(tuple(leaves))
+
+
+def _call(frame: Frame, instance: Instance, given: list[Op], call: Call) -> Value:
+    """Emit the call and put its result together."""
+    assert instance.result is not None
+    if instance.function is None:
+        return rebuild(instance.result, iter(()))
+    leaves = _leaf_types(instance.result)
+    attrs = {"callee": instance.function.name, "results": ",".join(map(str, leaves))}
+    made = frame.emit(ops.CALL, *given, at=call.node, attrs=attrs)
+    if len(leaves) <= 1:
+        return rebuild(instance.result, iter([made]))
+    parts = [
+        frame.emit(ops.TUPLE_GET, made, at=call.node, attrs={"index": number})
+        for number in range(len(leaves))
+    ]
+    return rebuild(instance.result, iter(parts))
+
+
+# ── parameters ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _bound(
+    frame: Frame, target: Any, source: KernelSource, node: FunctionNode, call: Call
+) -> dict[str, Value]:
+    """Arguments by parameter name, brought to their annotations."""
+    arguments = node.args
+    if arguments.kwarg is not None:
+        raise frame.error(
+            CubeSyntaxError, f"{call.name} has a parameter **{arguments.kwarg.arg}", call.node
+        )
+    positional = [*arguments.posonlyargs, *arguments.args]
+    operands = dict(zip((entry.arg for entry in positional), call.positional, strict=False))
+    rest = call.positional[len(positional) :]
+    if rest and arguments.vararg is None:
+        raise frame.error(
+            CubeTypeError,
+            f"{call.name} takes {len(positional)} arguments, got {len(call.positional)}",
+            call.node,
+        )
+    _add_keywords(frame, call, arguments, operands)
+    values: dict[str, Value] = {}
+    defaults = _defaults(target, source)
+    generics: dict[str, Scalar] = {}
+    for entry in [*positional, *arguments.kwonlyargs]:
+        operand = operands.get(entry.arg)
+        if operand is None and entry.arg not in defaults:
+            raise frame.error(
+                CubeTypeError, f"{call.name}: the argument {entry.arg!r} is missing", call.node
+            )
+        operand = operand or Operand(defaults[entry.arg], call.node)
+        annotation = _annotation(frame, target, source, entry)
+        values[entry.arg] = _argument(frame, call, entry.arg, operand, annotation, generics)
+    if arguments.vararg is not None:
+        values[arguments.vararg.arg] = TupleValue(tuple(operand.value for operand in rest))
+    return values
+
+
+def _add_keywords(
+    frame: Frame, call: Call, arguments: ast.arguments, operands: dict[str, Operand]
+) -> None:
+    by_name = {entry.arg for entry in [*arguments.args, *arguments.kwonlyargs]}
+    for name, operand in call.keywords.items():
+        if name not in by_name or name in operands:
+            problem = "given twice" if name in operands else "unknown"
+            raise frame.error(
+                CubeTypeError, f"{call.name}: the argument {name!r} is {problem}", operand.node
+            )
+        operands[name] = operand
+
+
+def _defaults(target: Any, source: KernelSource) -> Mapping[str, Value]:
+    if isinstance(target, LocalFunction):
+        return target.defaults
+    parameters = source.signature.parameters.values()
+    return {
+        entry.name: Known(entry.default)
+        for entry in parameters
+        if entry.default is not entry.empty
+    }
+
+
+def _annotation(frame: Frame, target: Any, source: KernelSource, entry: ast.arg) -> Any:
+    if not isinstance(target, LocalFunction):
+        return source.annotations.get(entry.arg, Any)
+    if entry.annotation is None:
+        return Any
+    value = lower_expression(frame, entry.annotation)
+    return value.value if isinstance(value, Known) else Any
+
+
+def _argument(
+    frame: Frame,
+    call: Call,
+    name: str,
+    operand: Operand,
+    wanted: Any,
+    generics: dict[str, Scalar],
+) -> Value:
+    """One argument as its parameter's annotation wants it."""
+    annotation = annotation_of(wanted)
+    what = f"{call.name}: argument {name!r}"
+    if annotation.kind == "comptime":
+        found = known_value(frame, operand.value, plane=True)
+        if found is UNKNOWN_VALUE and not isinstance(operand.value, LocalFunction):
+            raise frame.error(
+                ComptimeError,
+                f"{what} must be known while compiling",
+                operand.node,
+                "pass a literal, a captured constant or a Comptime parameter",
+            )
+        return operand.value if found is UNKNOWN_VALUE else Known(found, kept=True)
+    if annotation.kind == "scalar" and annotation.element is not None:
+        return as_type(frame, operand.value, annotation.element, operand.node, what=what)
+    if annotation.kind == "generic":
+        return _generic(frame, operand, annotation.variable, generics, what)
+    if annotation.kind in ("array", "tensor"):
+        _check_memory(frame, operand, annotation.kind, annotation.element, what)
+    return operand.value
+
+
+def _generic(
+    frame: Frame, operand: Operand, variable: Any, generics: dict[str, Scalar], what: str
+) -> Value:
+    known = generics.get(variable.__name__)
+    if known is not None:
+        return as_type(frame, operand.value, known, operand.node, what=what)
+    if isinstance(operand.value, Op) and isinstance(operand.value.type, Scalar):
+        generics[variable.__name__] = operand.value.type
+    return operand.value
+
+
+def _check_memory(
+    frame: Frame, operand: Operand, kind: str, element: Scalar | None, what: str
+) -> None:
+    value = operand.value
+    found = getattr(getattr(value, "type", None), "element", None)
+    rank = getattr(getattr(value, "type", None), "rank", 0)
+    fits = is_memory(value) and (element is None or found == element)
+    if fits and (kind == "tensor" or rank == 1):
+        return
+    wanted = f"{'an array with 1 axis' if kind == 'array' else 'an array'} of {element or 'anything'}"
+    raise frame.error(
+        CubeTypeError, f"{what}: expected {wanted}, got {describe(value)}", operand.node
+    )
+
+
+def _returns_of(node: FunctionNode) -> int:
+    """How many `return` statements a function has, those of functions inside it not counted."""
+    if isinstance(node, ast.Lambda):
+        return 1
+    pending: list[ast.AST] = list(node.body)
+    count = 0
+    while pending:
+        inner = pending.pop()
+        count += isinstance(inner, ast.Return)
+        if not isinstance(inner, ast.FunctionDef | ast.Lambda):
+            pending.extend(ast.iter_child_nodes(inner))
+    return count
+
+
+def _annotated_results(
+    session: Session, source: KernelSource, node: FunctionNode
+) -> tuple[Scalar, ...] | None:
+    """Types of the results as `->` says, where it names scalars."""
+    if node is not source.node or "return" not in source.annotations:
+        return None
+    wanted = source.annotations["return"]
+    if typing.get_origin(wanted) is tuple:
+        found = [annotation_of(entry).element for entry in typing.get_args(wanted)]
+    else:
+        found = [annotation_of(wanted).element]
+    types_found = [entry for entry in found if entry is not None]
+    return tuple(types_found) if len(types_found) == len(found) else None
+
+

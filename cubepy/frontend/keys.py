@@ -1,0 +1,86 @@
+"""Keys of comptime values: equal only if type and bits are, so that `1`, `True`, `1.0`, `-0.0` differ.
+
+Also says which objects may be captured at all: what can change after compilation must not be read
+while compiling.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+import types
+from collections.abc import Hashable, Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+__all__ = ["comptime_key", "is_mutable", "mutable_kind"]
+
+_ATOMS = (int, str, bytes, complex, type(None), type(Ellipsis), range, slice)
+_CODE_TYPES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, types.ModuleType)
+_MUTABLE: tuple[type[Any], ...] = (list, dict, set, bytearray, np.ndarray)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Identity:
+    """An object as itself, kept alive."""
+
+    value: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return object.__hash__(self.value)
+
+
+def comptime_key(value: object) -> Hashable:
+    """A hashable that stands for a comptime value by type and bits."""
+    if isinstance(value, Enum):
+        return (type(value), value.name)
+    if isinstance(value, np.generic):
+        return (value.dtype.str, value.tobytes())
+    if isinstance(value, float):
+        return (type(value), struct.pack("<d", value))
+    if isinstance(value, _ATOMS):
+        return (type(value), repr(value))
+    if isinstance(value, tuple | frozenset):
+        return (type(value), *(comptime_key(item) for item in value))
+    if isinstance(value, types.FunctionType):
+        return _function_key(value)
+    if isinstance(value, types.MethodType):
+        return ("method", _function_key(value.__func__), comptime_key(value.__self__))  # type: ignore[arg-type]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return (type(value), *(comptime_key(getattr(value, field.name)) for field in fields))
+    if isinstance(value, types.ModuleType | type) or mutable_kind(value) is not None:
+        return _Identity(value)
+    return (type(value), value) if isinstance(value, Hashable) else _Identity(value)
+
+
+def _function_key(function: types.FunctionType) -> Hashable:
+    """Code and defaults: what a redefinition with other text changes. Captured values are apart."""
+    defaults = tuple(comptime_key(value) for value in function.__defaults__ or ())
+    keywords: Mapping[str, Any] = function.__kwdefaults__ or {}
+    pairs = tuple((name, comptime_key(value)) for name, value in keywords.items())
+    return (function.__code__, defaults, pairs)
+
+
+def is_mutable(value: object) -> bool:
+    """Whether an object may change after it was captured."""
+    return mutable_kind(value) is not None
+
+
+def mutable_kind(value: object) -> str | None:
+    """What a mutable object is, in words, or None for one that cannot change."""
+    if isinstance(value, _MUTABLE):
+        return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    if isinstance(value, (Enum, *_CODE_TYPES)) or callable(value):
+        return None
+    if dataclasses.is_dataclass(value):
+        frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 (no such stub)
+        return None if frozen else f"an instance of {type(value).__name__}, a dataclass not frozen"
+    if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
+        return None
+    return f"an instance of {type(value).__name__}"

@@ -1,0 +1,123 @@
+"""What a kernel may say besides plain Python: buffer annotations, positions, functions, comptime.
+
+These objects mean something to the front end; on the host they are names with types, so that editors
+and type checkers understand kernels. Calling one outside a kernel raises with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
+
+from cubepy.errors import CubeError
+from cubepy.ir import OpDef, ops
+
+__all__ = [
+    "POSITIONS",
+    "Array",
+    "Comptime",
+    "Intrinsic",
+    "PlaneSize",
+    "Position",
+    "Tensor",
+    "intrinsic",
+]
+
+T = TypeVar("T")
+
+
+class _Memory(Generic[T]):
+    """What `Array` and `Tensor` have in common, for type checkers."""
+
+    if TYPE_CHECKING:
+        shape: tuple[Any, ...]
+        strides: tuple[Any, ...]
+        ndim: int
+        size: Any
+        dtype: Callable[[Any], Any]
+
+        def __getitem__(self, at: Any) -> Any: ...
+        def __setitem__(self, at: Any, value: Any) -> None: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Any]: ...
+
+
+class Array(_Memory[T]):
+    """Annotation: a 1-D array of any stride in device memory."""
+
+
+class Tensor(_Memory[T]):
+    """Annotation: an n-D array of any strides in device memory."""
+
+
+if TYPE_CHECKING:
+    #: Annotation: a value known while the kernel is compiled.
+    Comptime = Annotated[T, "comptime"]
+else:
+
+    class Comptime(Generic[T]):
+        """Annotation: a value known while the kernel is compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A value that each unit reads: `opdef` gives it, or `axis` of the cube's own size.
+
+    `axis` is 0, 1, 2 for x, y, z, and -1 for all units of the cube.
+    """
+
+    name: str
+    opdef: OpDef | None = None
+    axis: int = -1
+
+    def __repr__(self) -> str:
+        return f"cubepy.{self.name}"
+
+    def __index__(self) -> int:
+        raise CubeError(f"{self!r} has a value only inside a kernel")
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """A function of kernels, by name; the front end knows what it does."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"cubepy.{self.name}"
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise CubeError(
+            f"{self!r} is called outside a kernel\n"
+            "  help: call it in a function decorated with @cubepy.cube"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneSize:
+    """`cb.PLANE` as an extent of a cube: as many units as a plane of the device has."""
+
+    def __repr__(self) -> str:
+        return "cubepy.PLANE"
+
+
+def intrinsic(name: str) -> Any:
+    """The function of that name; typed loosely, since it takes whatever its row of the table says."""
+    return Intrinsic(name)
+
+
+def _positions() -> dict[str, Any]:
+    made: dict[str, Any] = {
+        row.python: Position(row.python, row)
+        for row in ops.BY_NAME.values()
+        if row.python.isupper() and not row.operands
+    }
+    made["CUBE_DIM"] = Position("CUBE_DIM")
+    for axis, letter in enumerate("XYZ"):
+        made[f"CUBE_DIM_{letter}"] = Position(f"CUBE_DIM_{letter}", axis=axis)
+    return made
+
+
+#: Every position by name.
+POSITIONS: Final[dict[str, Any]] = _positions()

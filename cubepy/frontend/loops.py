@@ -1,0 +1,398 @@
+"""Loops: `while`, `for` over `range` at run time, and loops unrolled while compiling.
+
+An unrolled loop is its body again and again. Where a run-time condition may `break` or `continue`,
+each repetition stands in a loop of one trip, which those leave, and a flag remembers the `break`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, CubeValueError
+from cubepy.frontend.coercion import Operand, convert, describe, scalar_type, snippet, unify
+from cubepy.frontend.comptime import UNKNOWN_VALUE, comptime_value, from_python, known_value
+from cubepy.frontend.dispatch import (
+    lower_body,
+    lower_comptime,
+    lower_expression,
+    lowers_statement,
+)
+from cubepy.frontend.expressions import lower_condition
+from cubepy.frontend.frame import Assigned, Frame, Loop
+from cubepy.frontend.lang import Intrinsic
+from cubepy.frontend.session import MAXIMUM_TRIPS
+from cubepy.frontend.statements import assign_target
+from cubepy.frontend.values import Known, Poison, TupleValue, Value, is_memory, is_number
+from cubepy.ir import BOOL, INDEX, Op, Region, Scalar, SlotType, ops, param
+
+__all__: list[str] = []
+
+
+def _has_own(body: Sequence[ast.stmt], kind: type[ast.stmt]) -> bool:
+    """Whether a loop body has a `break` or `continue` of this very loop."""
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, kind):
+            return True
+        if isinstance(node, ast.For | ast.While):
+            pending.extend(node.orelse)  # a break there belongs to the loop around
+        elif not isinstance(node, ast.FunctionDef | ast.expr):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _flag(frame: Frame, at: ast.AST) -> Op:
+    """A slot that tells whether the loop was left by `break`."""
+    slot = frame.append_to(
+        frame.builder.current, ops.LOCAL, SlotType(BOOL), {"element": BOOL}, at, name="left"
+    )
+    frame.emit(ops.STORE_LOCAL, slot, frame.const(BOOL, False, at), at=at)
+    return slot
+
+
+def _unless(
+    frame: Frame, flag: Op, at: ast.AST, run: Callable[[], None], reason: str
+) -> None:
+    """`if not flag: run()`."""
+    left = frame.emit(ops.LOAD_LOCAL, flag, at=at)
+    start = frame.assigned
+    with frame.branch() as opened:
+        run()
+    frame.emit(ops.IF, left, at=at, regions=(Region(), opened.close()))
+    frame.merge([start, frame.assigned], [(reason, frame.loc(at))] * 2)
+
+
+def _finish(frame: Frame, loop: Loop, normal: Assigned, node: ast.While | ast.For) -> None:
+    """What follows a loop: its `else`, unless a `break` left it."""
+    place = frame.loc(node)
+    reasons = [("not assigned where the loop ends by itself", place)]
+    reasons += [("not assigned where `break` leaves the loop", place)] * len(loop.ends)
+    if not node.orelse or loop.flag is None:
+        frame.assigned = normal
+        if node.orelse and normal is not None:
+            lower_body(frame, node.orelse)
+        frame.merge([frame.assigned, *loop.ends], reasons)
+        return
+    frame.merge([normal, *loop.ends], reasons)
+    _unless(frame, loop.flag, node, lambda: lower_body(frame, node.orelse),
+            "not assigned where `break` leaves the loop")  # fmt: skip
+
+
+# ── at run time ──────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_statement(ast.While)
+def lower_while(frame: Frame, node: ast.While) -> None:
+    """`while`, with `else`."""
+    loop = Loop(node)
+    if node.orelse and _has_own(node.body, ast.Break):
+        loop.flag = _flag(frame, node)
+    with frame.branch() as test:
+        condition, if_true, if_false = lower_condition(frame, node.test)
+        known = condition if isinstance(condition, bool) else None
+        made = frame.const(BOOL, condition, node.test) if isinstance(condition, bool) else condition
+        frame.emit(ops.YIELD, made, at=node.test)
+    if known is False:
+        frame.assigned = if_false
+        if node.orelse:
+            lower_body(frame, node.orelse)
+        return
+    frame.assigned = if_true
+    with frame.branch() as body:
+        _body(frame, loop, node.body)
+    frame.emit(ops.WHILE, at=node, regions=(test.close(), body.close()))
+    _finish(frame, loop, None if known else if_false, node)
+
+
+def _body(frame: Frame, loop: Loop, body: Sequence[ast.stmt]) -> None:
+    frame.loops.append(loop)
+    try:
+        lower_body(frame, body)
+    finally:
+        frame.loops.pop()
+
+
+@lowers_statement(ast.For)
+def lower_for(frame: Frame, node: ast.For) -> None:
+    """`for`: over `range` at run time, over anything known while compiling by unrolling."""
+    call = node.iter
+    if isinstance(call, ast.Call):
+        callee = lower_expression(frame, call.func)
+        if isinstance(callee, Known) and callee.value is range:
+            _range_loop(frame, node, call)
+            return
+        if isinstance(callee, Known) and callee.value == Intrinsic("unroll"):
+            _unroll_call(frame, node, call)
+            return
+    value = lower_expression(frame, call)
+    if isinstance(value, Poison):
+        return
+    _unrolled_loop(frame, node, _items(frame, value, call))
+
+
+def _items(frame: Frame, value: Value, at: ast.expr) -> list[Value]:
+    """The elements of what an unrolled loop runs over."""
+    if isinstance(value, TupleValue):
+        return list(value.items)
+    if isinstance(value, Known) and hasattr(value.value, "__iter__"):
+        items = []
+        for number, item in enumerate(value.value):
+            if number >= MAXIMUM_TRIPS:
+                raise _too_many(frame, at)
+            items.append(from_python(frame, item, at))
+        return items
+    raise frame.error(
+        CubeTypeError,
+        f"cannot loop over {describe(value)}",
+        at,
+        f"write for i in range(len({snippet(at)}))" if is_memory(value)
+        else "loop over range(…), a tuple or cb.unroll(range(…))",
+    )  # fmt: skip
+
+
+def _too_many(frame: Frame, at: ast.AST) -> Exception:
+    return frame.error(
+        CubeValueError,
+        f"the loop would be unrolled more than {MAXIMUM_TRIPS:,} times",
+        at,
+        "use range without cb.unroll",
+    )
+
+
+def _range_loop(frame: Frame, node: ast.For, call: ast.Call) -> None:
+    bounds = _bounds(frame, call)
+    if bounds is None:
+        return
+    if not isinstance(node.target, ast.Name):
+        raise frame.error(CubeSyntaxError, "range gives one number at a time", node.target)
+    loop = Loop(node)
+    if node.orelse and _has_own(node.body, ast.Break):
+        loop.flag = _flag(frame, node)
+    start = frame.assigned
+    variable = param(node.target.id, bounds[0].type, frame.loc(node.target))
+    with frame.branch(variable) as body:
+        frame.regions[frame.analysis.list_number(node.body)] = frame.builder.current
+        assign_target(frame, node.target, variable, node.target)
+        _body(frame, loop, node.body)
+    frame.emit(ops.FOR, *bounds, at=node, regions=(body.close(),))
+    for variable_assigned in (frame.assigned or frozenset()) - (start or frozenset()):
+        frame.gaps[variable_assigned] = (
+            "not assigned where this loop runs zero times", frame.loc(node)
+        )  # fmt: skip
+    _finish(frame, loop, start, node)
+
+
+def _bounds(frame: Frame, call: ast.Call) -> list[Op] | None:
+    """Start, stop and step of a `range` as ops of one integer type."""
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        raise frame.error(CubeTypeError, "range takes one to three numbers", call)
+    given = [Operand(_weak(lower_expression(frame, argument), frame), argument)
+             for argument in call.args]  # fmt: skip
+    if any(isinstance(operand.value, Poison) for operand in given):
+        return None
+    for operand in given:
+        _check_bound(frame, operand)
+    start = given[0] if len(given) > 1 else Operand(Known(0), call)
+    stop = given[0] if len(given) == 1 else given[1]
+    step = given[2] if len(given) > 2 else Operand(Known(1), call)
+    if known_value(frame, step.value) == 0:
+        raise frame.error(CubeValueError, "the step of range is 0", step.node)
+    operands = [start, stop, step]
+    if all(isinstance(operand.value, Known) for operand in operands):
+        return [frame.const(INDEX, operand.value.value, operand.node)  # type: ignore[union-attr]
+                for operand in operands]  # fmt: skip
+    if isinstance(step.value, Known) and step.value.value < 0:
+        return _downward(frame, operands, call)
+    return unify(frame, operands, call, "count between")
+
+
+def _downward(frame: Frame, operands: list[Operand], call: ast.Call) -> list[Op]:
+    """A negative step beside unsigned bounds needs a wider, signed type."""
+    bounds = unify(frame, operands[:2], call, "count between")
+    type = scalar_type(bounds[0])
+    if not type.is_signed:
+        bounds = [convert(frame, bound, INDEX, call) for bound in bounds]
+        type = INDEX
+    step = operands[2].value
+    assert isinstance(step, Known)
+    return [*bounds, frame.const(type, step.value, operands[2].node)]
+
+
+def _weak(value: Value, frame: Frame) -> Value:
+    """A local that is a literal counts as the literal: loops over it run over `index`."""
+    if isinstance(value, Op) and value in frame.soft and value.opdef is ops.CONST:
+        return Known(value.attrs["value"])
+    return value
+
+
+def _check_bound(frame: Frame, operand: Operand) -> None:
+    value = operand.value
+    is_integer = is_number(value) and isinstance(value, Known) and isinstance(value.value, int)
+    if is_integer and isinstance(value, Known) and not isinstance(value.value, bool):
+        return
+    if isinstance(value, Op) and isinstance(value.type, Scalar) and value.type.is_integer:
+        return
+    op_type = value.type if isinstance(value, Op) else None
+    raise frame.error(
+        CubeTypeError,
+        f"a bound of range must be an integer, not {describe(value)}",
+        operand.node,
+        f"convert: cb.index({snippet(operand.node)})" if isinstance(op_type, Scalar) else "",
+    )
+
+
+# ── unrolled ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unroll_call(frame: Frame, node: ast.For, call: ast.Call) -> None:
+    """`cb.unroll(range(…))`, `cb.unroll(items, when=condition)`."""
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    if len(call.args) != 1 or set(keywords) - {"when"}:
+        raise frame.error(CubeTypeError, "cb.unroll takes what to loop over, and when=", call)
+    inner = call.args[0]
+    if "when" in keywords:
+        when = comptime_value(frame, lower_expression(frame, keywords["when"]), keywords["when"],
+                              "when= of cb.unroll")  # fmt: skip
+        if not when:
+            assert isinstance(inner, ast.Call)
+            _range_loop(frame, node, inner)
+            return
+    if isinstance(inner, ast.Call):
+        callee = lower_expression(frame, inner.func)
+        if isinstance(callee, Known) and callee.value is range:
+            _unrolled_loop(frame, node, _unrolled_range(frame, inner))
+            return
+    value = lower_comptime(frame, inner)
+    if not isinstance(value, Poison):
+        _unrolled_loop(frame, node, _items(frame, value, inner))
+
+
+def _unrolled_range(frame: Frame, call: ast.Call) -> list[Value]:
+    numbers: list[Any] = []
+    for argument in call.args:
+        value = lower_comptime(frame, argument)
+        found = known_value(frame, value, plane=True)
+        if found is UNKNOWN_VALUE or not isinstance(found, int):
+            raise frame.error(
+                ComptimeError,
+                "cb.unroll needs bounds known while compiling",
+                argument,
+                "use a literal, a captured constant or a Comptime parameter, or leave out cb.unroll",
+            )
+        numbers.append(found)
+    try:
+        trips = range(*numbers)
+    except (TypeError, ValueError) as error:
+        raise frame.error(CubeValueError, str(error), call) from error
+    if len(trips) > MAXIMUM_TRIPS:
+        raise _too_many(frame, call)
+    return [Known(number) for number in trips]
+
+
+def _kept(value: Value) -> Value:
+    return Known(value.value, kept=True) if isinstance(value, Known) else value
+
+
+def _unrolled_loop(frame: Frame, node: ast.For, items: list[Value]) -> None:
+    if len(items) > MAXIMUM_TRIPS:
+        raise _too_many(frame, node.iter)
+    if node in frame.plan.guarded:
+        _guarded_loop(frame, node, items)
+        return
+    loop = Loop(node, region=frame.builder.current, unrolled=True)
+    for item in items:
+        loop.left = ""
+        _enter_body(frame, node, item)
+        _body(frame, loop, node.body)
+        if loop.left:
+            frame.assigned = loop.ends.pop()
+        if loop.left == "break" or not frame.reachable:
+            break
+    if node.orelse and frame.reachable and loop.left != "break":
+        lower_body(frame, node.orelse)
+
+
+def _enter_body(frame: Frame, node: ast.For, item: Value) -> None:
+    frame.regions[frame.analysis.list_number(node.body)] = frame.builder.current
+    if isinstance(item, TupleValue):
+        item = TupleValue(tuple(_kept(part) for part in item.items), item.maker)
+    assign_target(frame, node.target, _kept(item), node.iter)
+
+
+def _guarded_loop(frame: Frame, node: ast.For, items: list[Value]) -> None:
+    """Unrolled, with a way out of each repetition."""
+    loop = Loop(node, unrolled=True, guarded=True)
+    if _has_own(node.body, ast.Break):
+        loop.flag = _flag(frame, node)
+    for number, item in enumerate(items):
+        if number == 0 or loop.flag is None:
+            _repetition(frame, loop, node, item)
+        else:
+            _unless(frame, loop.flag, node, _repeat(frame, loop, node, item),
+                    "not assigned where `break` leaves the loop")  # fmt: skip
+    if node.orelse and loop.flag is not None:
+        _unless(frame, loop.flag, node, lambda: lower_body(frame, node.orelse),
+                "not assigned where `break` leaves the loop")  # fmt: skip
+    elif node.orelse:
+        lower_body(frame, node.orelse)
+
+
+def _repeat(frame: Frame, loop: Loop, node: ast.For, item: Value) -> Callable[[], None]:
+    return lambda: _repetition(frame, loop, node, item)
+
+
+def _repetition(frame: Frame, loop: Loop, node: ast.For, item: Value) -> None:
+    """The body in a loop of one trip."""
+    start = frame.assigned
+    loop.ends.clear()
+    once = param("_", INDEX, frame.loc(node))
+    with frame.branch(once) as opened:
+        loop.region = opened
+        _enter_body(frame, node, item)
+        _body(frame, loop, node.body)
+    bounds = [frame.const(INDEX, number, node) for number in (0, 1, 1)]
+    frame.emit(ops.FOR, *bounds, at=node, regions=(opened.close(),))
+    reason = ("not assigned where the loop is left early", frame.loc(node))
+    ends = [frame.assigned, *loop.ends]
+    if all(end is None for end in ends):
+        frame.assigned = start
+        return
+    frame.merge(ends, [reason] * len(ends))
+
+
+# ── leaving ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_statement(ast.Break)
+def lower_break(frame: Frame, node: ast.Break) -> None:
+    """`break`."""
+    _leave(frame, node, "break")
+
+
+@lowers_statement(ast.Continue)
+def lower_continue(frame: Frame, node: ast.Continue) -> None:
+    """`continue`."""
+    _leave(frame, node, "continue")
+
+
+def _leave(frame: Frame, node: ast.Break | ast.Continue, how: str) -> None:
+    loop = frame.loops[-1]  # Python's own parser refuses one outside a loop
+    if loop.unrolled and not loop.guarded:
+        if frame.builder.current is not loop.region:
+            frame.plan.guarded.add(loop.node)
+            frame.plan.changed = True
+        loop.left = how
+        loop.ends.append(frame.assigned)
+        frame.assigned = None
+        return
+    if how == "break" and loop.flag is not None:
+        frame.emit(ops.STORE_LOCAL, loop.flag, frame.const(BOOL, True, node), at=node)
+    if how == "break" or loop.guarded:
+        loop.ends.append(frame.assigned)
+    frame.emit(ops.BREAK if how == "break" or loop.guarded else ops.CONTINUE, at=node)
+    frame.assigned = None
+
+

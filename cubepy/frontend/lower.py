@@ -1,0 +1,130 @@
+"""Stage 3, lower: a source and a specialization become an `ir.Kernel`, typed from birth.
+
+The body of a launch over a shape is wrapped in a guard on the extents, unless its units work
+together. Complaints are collected and raised as one error.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from cubepy.errors import CubeTypeError, Diagnostic
+from cubepy.frontend.dispatch import lower_body, lower_expression
+from cubepy.frontend.frame import Frame, Plan
+from cubepy.frontend.functions import lower_repeatedly, start_frame
+from cubepy.frontend.session import Session
+from cubepy.frontend.signature import Specialization
+from cubepy.frontend.source import KernelSource
+from cubepy.frontend.values import Known
+from cubepy.frontend.variables import assign
+from cubepy.ir import (
+    Function,
+    Kernel,
+    Op,
+    Region,
+    Trait,
+    freeze_attrs,
+    ops,
+    param,
+    walk,
+)
+
+__all__ = ["lower"]
+
+
+def lower(source: KernelSource, specialization: Specialization) -> Kernel:
+    """The kernel for a specialization; raises a SourceError with every complaint about it."""
+    session = Session(specialization=specialization)
+    _refuse_result(source)
+
+    def run(frame: Frame) -> tuple[tuple[Op, ...], Region]:
+        params = tuple(
+            param(name, type, frame.loc(_argument(source, name)))
+            for name, type in specialization.types
+        )
+        with frame.builder.region() as body:
+            start_frame(frame)
+            _bind_parameters(frame, specialization, params)
+            if isinstance(source.node, ast.Lambda):
+                lower_expression(frame, source.node.body)
+            else:
+                lower_body(frame, source.node.body)
+        region = body.close()
+        rank = specialization.options.over_rank
+        if rank and not _works_together(region, session.functions):
+            region = _guarded(frame, region, rank)
+        return params, region
+
+    params, body = lower_repeatedly(session, source, source.node, Plan(), run)
+    session.raise_complaints()
+    return Kernel(
+        name=source.name,
+        params=params,
+        body=body,
+        functions=tuple(session.functions),
+        cube_dim=specialization.options.cube_dim,
+        options=freeze_attrs(dict(source.options)),
+        loc=source.loc,
+    )
+
+
+def _refuse_result(source: KernelSource) -> None:
+    wanted = source.annotations.get("return")
+    if wanted is not None and wanted is not type(None):
+        raise CubeTypeError(
+            Diagnostic(
+                message=f"kernel {source.name} is annotated to return {wanted!r}",
+                loc=source.loc,
+                help="a kernel returns nothing: write the result to an array",
+            )
+        )
+
+
+def _argument(source: KernelSource, name: str) -> ast.AST:
+    """The node of a parameter."""
+    arguments = source.node.args
+    for entry in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        if entry.arg == name:
+            return entry
+    return source.node
+
+
+def _bind_parameters(
+    frame: Frame, specialization: Specialization, params: tuple[Op, ...]
+) -> None:
+    for made in params:
+        assign(frame, frame.analysis.parameters[made.name], made, frame.node)
+    for name, value in specialization.values.items():
+        assign(frame, frame.analysis.parameters[name], Known(value, kept=True), frame.node)
+
+
+def _works_together(region: Region, functions: list[Function]) -> bool:
+    """Whether units share memory, meet at barriers or talk within a plane."""
+    bodies = [region, *(function.body for function in functions)]
+    return any(
+        op.opdef is ops.SHARED or op.opdef.has(Trait.BARRIER) or op.opdef.has(Trait.PLANE)
+        for body in bodies
+        for op in walk(body)
+    )
+
+
+_AXES = (
+    (ops.ABSOLUTE_POS_X, ops.EXTENT_X),
+    (ops.ABSOLUTE_POS_Y, ops.EXTENT_Y),
+    (ops.ABSOLUTE_POS_Z, ops.EXTENT_Z),
+)
+
+
+def _guarded(frame: Frame, body: Region, rank: int) -> Region:
+    """The body under a test that the unit lies within the shape."""
+    at = frame.node
+    with frame.builder.region() as outer:
+        inside: Op | None = None
+        for position, extent in _AXES[:rank]:
+            part = frame.emit(
+                ops.LT, frame.emit(position, at=at), frame.emit(extent, at=at), at=at
+            )
+            inside = part if inside is None else frame.emit(ops.BIT_AND, inside, part, at=at)
+        assert inside is not None
+        frame.emit(ops.IF, inside, at=at, regions=(body, Region()))
+    return outer.close()

@@ -1,0 +1,457 @@
+"""Binary, unary and comparison operators on values of a kernel.
+
+Numbers known while compiling are left to Python; everything else becomes an op of the table after
+its operands have met in one type.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError
+from cubepy.frontend.coercion import (
+    Operand,
+    convert,
+    describe,
+    literal,
+    retype,
+    scalar_type,
+    snippet,
+    typed,
+    unify,
+)
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.promotion import literal_fits, promote
+from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
+from cubepy.ir import BOOL, F32, I32, I64, INDEX, U64, Op, OpDef, Scalar, ops
+
+__all__ = ["binary", "compare", "evaluate_in_python", "unary"]
+
+_PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.MatMult: operator.matmul,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_ROWS: Mapping[type[ast.AST], OpDef] = {
+    ast.Add: ops.ADD,
+    ast.Sub: ops.SUB,
+    ast.Mult: ops.MUL,
+    ast.Div: ops.DIV,
+    ast.FloorDiv: ops.FLOOR_DIV,
+    ast.Mod: ops.FLOOR_MOD,
+    ast.BitAnd: ops.BIT_AND,
+    ast.BitOr: ops.BIT_OR,
+    ast.BitXor: ops.BIT_XOR,
+    ast.LShift: ops.SHL,
+    ast.RShift: ops.SHR,
+    ast.Eq: ops.EQ,
+    ast.NotEq: ops.NE,
+    ast.Lt: ops.LT,
+    ast.LtE: ops.LE,
+    ast.Gt: ops.GT,
+    ast.GtE: ops.GE,
+}
+_VERBS: Mapping[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.FloorDiv: "divide",
+    ast.Mod: "take the remainder of",
+    ast.Pow: "raise",
+    ast.BitAnd: "combine",
+    ast.BitOr: "combine",
+    ast.BitXor: "combine",
+}
+_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+def evaluate_in_python(frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any) -> Known:
+    """What Python itself computes from values known while compiling."""
+    try:
+        return Known(function(*values))
+    except Exception as error:
+        raise frame.error(
+            ComptimeError, f"{type(error).__name__} while compiling: {error}", at
+        ) from error
+
+
+def binary(frame: Frame, operation: ast.operator, left: Operand, right: Operand, at: ast.AST) -> Value:
+    """`left operation right`."""
+    if isinstance(left.value, Poison) or isinstance(right.value, Poison):
+        return POISON
+    kind = type(operation)
+    if isinstance(left.value, Known) and isinstance(right.value, Known):
+        return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
+    tuples = _on_tuples(kind, left.value, right.value)
+    if tuples is not None:
+        return tuples
+    _refuse_other_kinds(frame, kind, left, right, at)
+    if kind is ast.Pow:
+        return _power(frame, left, right, at)
+    if kind in (ast.LShift, ast.RShift):
+        return _shift(frame, kind, left, right, at)
+    if kind in _BITWISE:
+        return _bitwise(frame, kind, left, right, at)
+    return _arithmetic(frame, kind, left, right, at)
+
+
+def _on_tuples(kind: type[ast.AST], left: Value, right: Value) -> Value | None:
+    """Concatenation, the one operator tuples have."""
+    if kind is not ast.Add:
+        return None
+    pairs = [_items(value) for value in (left, right)]
+    if pairs[0] is None or pairs[1] is None:
+        return None
+    return TupleValue((*pairs[0], *pairs[1]))
+
+
+def _items(value: Value) -> tuple[Value, ...] | None:
+    if isinstance(value, TupleValue):
+        return value.items
+    if isinstance(value, Known) and isinstance(value.value, tuple):
+        return tuple(Known(item) for item in value.value)
+    return None
+
+
+def _refuse_other_kinds(
+    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
+) -> None:
+    for operand in (left, right):
+        if not is_number(operand.value) and not (
+            isinstance(operand.value, Op) and isinstance(operand.value.type, Scalar)
+        ):
+            raise frame.error(
+                CubeTypeError,
+                f"cannot {_VERBS.get(kind, 'compute with')} {describe(left.value)} and "
+                f"{describe(right.value)}",
+                at,
+                _how_to_use(operand),
+            )
+
+
+def _how_to_use(operand: Operand) -> str:
+    element = isinstance(operand.value, Op)
+    return f"a kernel computes one element: {snippet(operand.node)}[i]" if element else ""
+
+
+def _arithmetic(
+    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
+) -> Value:
+    lhs, rhs = unify(frame, [left, right], at, _VERBS[kind])
+    common = scalar_type(lhs)
+    if common == BOOL:
+        raise frame.error(
+            CubeTypeError,
+            f"cannot {_VERBS[kind]} bools",
+            at,
+            f"convert: i32({snippet(left.node)}), or use &, | and ^",
+        )
+    if kind is ast.Div and common.is_integer:
+        a, b = snippet(left.node), snippet(right.node)
+        raise frame.error(
+            CubeTypeError,
+            f"`/` on integers ({common})",
+            at,
+            f"write {a} // {b} for the floor, or convert: f32({a}) / f32({b})",
+        )
+    return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+
+
+def _bitwise(
+    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
+) -> Value:
+    left, right = _complemented(left, right), _complemented(right, left)
+    lhs, rhs = unify(frame, [left, right], at, _VERBS[kind])
+    if scalar_type(lhs).is_float:
+        raise frame.error(
+            CubeTypeError,
+            f"`{_ROWS[kind].python}` on floats ({lhs.type})",
+            at,
+            f"take the bits: cb.bitcast(u{scalar_type(lhs).bits}, {snippet(left.node)})",
+        )
+    return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+
+
+def _complemented(operand: Operand, other: Operand) -> Operand:
+    """A negative literal beside an unsigned operand stands for its two's complement."""
+    value, type = operand.value, getattr(other.value, "type", None)
+    if not isinstance(value, Known) or not isinstance(type, Scalar) or type.is_signed:
+        return operand
+    number = value.value
+    if isinstance(number, bool) or not isinstance(number, int) or not type.is_integer:
+        return operand
+    if -(1 << type.bits) <= number < 0:
+        return Operand(Known(number + (1 << type.bits)), operand.node)
+    return operand
+
+
+def _shift(
+    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
+) -> Value:
+    if isinstance(left.value, Known):
+        count = typed(frame, right.value, right.node)
+        type = scalar_type(count)
+        value = literal(frame, left.value.value, type if type.is_integer else I32, left.node)
+    else:
+        value = typed(frame, left.value, left.node)
+        count = _count(frame, right, value)
+    for operand, op in ((left, value), (right, count)):
+        if not scalar_type(op).is_integer:
+            raise frame.error(
+                CubeTypeError,
+                f"`{_ROWS[kind].python}` takes integers, not {describe(op)}",
+                operand.node,
+                f"convert: i32({snippet(operand.node)})",
+            )
+    return frame.emit(_ROWS[kind], value, count, at=at)
+
+
+def _count(frame: Frame, operand: Operand, value: Op) -> Op:
+    """The count of a shift: any integer; a literal need not fit the value's type."""
+    if isinstance(operand.value, Known) and is_number(operand.value):
+        number = operand.value.value
+        type = scalar_type(value)
+        fits = type.is_integer and literal_fits(number, type)
+        return literal(frame, number, type if fits else INDEX, operand.node)
+    return typed(frame, operand.value, operand.node)
+
+
+def _power(frame: Frame, left: Operand, right: Operand, at: ast.AST) -> Value:
+    base_type = getattr(left.value, "type", None)
+    exponent = right.value
+    if isinstance(exponent, Known) and isinstance(exponent.value, int) and base_type is not None:
+        assert isinstance(left.value, Op)
+        if isinstance(base_type, Scalar) and base_type.is_float:
+            return _float_power(frame, left.value, exponent.value, at)
+        if isinstance(base_type, Scalar) and base_type.is_integer:
+            return _integer_power(frame, left, right, at)
+    exponent_type = getattr(exponent, "type", None)
+    integers = [type for type in (base_type, exponent_type) if type is not None]
+    literal_base = isinstance(left.value, Known) and isinstance(left.value.value, float)
+    if all(isinstance(type, Scalar) and type.is_integer for type in integers) and not literal_base:
+        if not (isinstance(exponent, Known) and isinstance(exponent.value, float)):
+            return _integer_power(frame, left, right, at)
+    base, power = unify(frame, [left, right], at, "raise")
+    if not scalar_type(base).is_float:
+        raise frame.error(
+            CubeTypeError, f"`**` on {base.type}", at, f"convert: f32({snippet(left.node)})"
+        )
+    return frame.emit(ops.POW, base, power, at=at)
+
+
+def _integer_power(frame: Frame, left: Operand, right: Operand, at: ast.AST) -> Value:
+    exponent = right.value
+    if isinstance(exponent, Known):
+        if exponent.value < 0:
+            raise frame.error(
+                CubeValueError,
+                "an integer to a negative power is no integer",
+                at,
+                f"convert the base: f32({snippet(left.node)})",
+            )
+        base = typed(frame, left.value, left.node)
+        power = literal(frame, exponent.value, INDEX, right.node)
+    else:
+        power = typed(frame, exponent, right.node)
+        base = (
+            literal(frame, left.value.value, scalar_type(power), left.node)
+            if isinstance(left.value, Known)
+            else typed(frame, left.value, left.node)
+        )
+    return frame.emit(ops.POW_INTEGER, base, power, at=at)
+
+
+def _float_power(frame: Frame, base: Op, exponent: int, at: ast.AST) -> Value:
+    """Small whole powers as products, which are at least as exact as `pow`."""
+    type = scalar_type(base)
+    if exponent == 0:
+        return frame.const(type, 1.0, at)
+    if exponent == -1:
+        return frame.emit(ops.DIV, frame.const(type, 1.0, at), base, at=at)
+    if exponent == 1:
+        return base
+    if exponent in (2, 3, 4):
+        square = frame.emit(ops.MUL, base, base, at=at)
+        if exponent == 2:
+            return square
+        return frame.emit(ops.MUL, square, base if exponent == 3 else square, at=at)
+    return frame.emit(ops.POW, base, literal(frame, exponent, type, at), at=at)
+
+
+# ── unary ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def unary(frame: Frame, operation: ast.unaryop, operand: Operand, at: ast.AST) -> Value:
+    """`-x`, `+x`, `~x`; `not` is control flow and stands elsewhere."""
+    value = operand.value
+    if isinstance(value, Poison):
+        return POISON
+    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+    if isinstance(value, Known):
+        if isinstance(operation, ast.Invert) and isinstance(value.value, bool):
+            return Known(not value.value)
+        return evaluate_in_python(frame, function[type(operation)], at, value.value)
+    op = typed(frame, value, operand.node)
+    type_ = scalar_type(op)
+    if isinstance(operation, ast.Invert):
+        if type_.is_float:
+            raise frame.error(CubeTypeError, f"`~` on {type_}", at, "take the bits: cb.bitcast")
+        return frame.emit(ops.BIT_NOT, op, at=at)
+    if type_ == BOOL:
+        raise frame.error(CubeTypeError, "cannot negate a bool", at, "use `not`, or i32(…)")
+    return op if isinstance(operation, ast.UAdd) else frame.emit(ops.NEG, op, at=at)
+
+
+# ── comparison ───────────────────────────────────────────────────────────────────────────────────
+
+
+def compare(frame: Frame, operation: ast.cmpop, left: Operand, right: Operand, at: ast.AST) -> Value:
+    """One comparison, by mathematical value where two types of one kind meet."""
+    if isinstance(left.value, Poison) or isinstance(right.value, Poison):
+        return POISON
+    kind = type(operation)
+    if kind in (ast.Is, ast.IsNot, ast.In, ast.NotIn):
+        return _identity_or_membership(frame, kind, left, right, at)
+    if isinstance(left.value, Known) and isinstance(right.value, Known):
+        return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
+    if isinstance(left.value, TupleValue) or isinstance(right.value, TupleValue):
+        raise frame.error(CubeTypeError, "cannot compare tuples", at, "compare their elements")
+    _refuse_other_kinds(frame, kind, left, right, at)
+    if isinstance(left.value, Known):
+        return _compare_literal(frame, _MIRRORED[kind], right, left, at)
+    if isinstance(right.value, Known):
+        return _compare_literal(frame, kind, left, right, at)
+    return _compare_typed(frame, kind, left, right, at)
+
+
+_MIRRORED: Mapping[type[ast.AST], type[ast.AST]] = {
+    ast.Eq: ast.Eq,
+    ast.NotEq: ast.NotEq,
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.LtE,
+}
+
+
+def _identity_or_membership(
+    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
+) -> Value:
+    a, b = left.value, right.value
+    if kind in (ast.Is, ast.IsNot):
+        same = a is b or (isinstance(a, Known) and isinstance(b, Known) and a.value is b.value)
+        if isinstance(a, Op) and isinstance(b, Op) and isinstance(a.type, Scalar):
+            raise frame.error(CubeTypeError, "`is` on run-time values", at, "write ==")
+        return Known(same == (kind is ast.Is))
+    if isinstance(a, Known) and isinstance(b, Known):
+        found = evaluate_in_python(frame, operator.contains, at, b.value, a.value)
+        return found if kind is ast.In else Known(not found.value)
+    raise frame.error(
+        CubeTypeError, "`in` needs values known while compiling", at, "compare with == and or"
+    )
+
+
+def _compare_literal(
+    frame: Frame, kind: type[ast.AST], operand: Operand, number: Operand, at: ast.AST
+) -> Value:
+    op = typed(frame, operand.value, operand.node)
+    type = scalar_type(op)
+    assert isinstance(number.value, Known)
+    value = number.value.value
+    if isinstance(value, bool) or type == BOOL:
+        lhs, rhs = unify(frame, [operand, number], at, "compare")
+        return _emit_comparison(frame, kind, lhs, rhs, at)
+    if type.is_float:
+        rhs = literal(frame, value, type, number.node)
+        return frame.emit(_ROWS[kind], op, rhs, at=at)
+    if isinstance(value, float) and op in frame.soft and retype(frame, op, F32):
+        return frame.emit(_ROWS[kind], convert(frame, op, F32, at), frame.const(F32, value, at), at=at)
+    if isinstance(value, float):
+        whole = _whole_bound(kind, value)
+        if isinstance(whole, bool):
+            return frame.const(BOOL, whole, at)
+        kind, value = whole
+    if literal_fits(value, type):
+        return frame.emit(_ROWS[kind], op, literal(frame, value, type, number.node), at=at)
+    return frame.const(BOOL, _outside(kind, above=value > type.maximum), at)
+
+
+def _whole_bound(kind: type[ast.AST], value: float) -> bool | tuple[type[ast.AST], int]:
+    """An integer compared with a float literal, as a comparison with an integer or an answer."""
+    if math.isnan(value):
+        return kind is ast.NotEq
+    if math.isinf(value):
+        return _outside(kind, above=value > 0)
+    if value == math.floor(value):
+        return kind, int(value)
+    if kind in (ast.Eq, ast.NotEq):
+        return kind is ast.NotEq
+    if kind in (ast.Lt, ast.LtE):
+        return ast.LtE, math.floor(value)
+    return ast.GtE, math.ceil(value)
+
+
+def _outside(kind: type[ast.AST], *, above: bool) -> bool:
+    """The answer where the literal lies outside the type's range."""
+    if kind in (ast.Eq, ast.NotEq):
+        return kind is ast.NotEq
+    return (kind in (ast.Lt, ast.LtE)) == above
+
+
+def _compare_typed(
+    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
+) -> Value:
+    a, b = typed(frame, left.value, left.node), typed(frame, right.value, right.node)
+    first, second = scalar_type(a), scalar_type(b)
+    if first.is_integer and second.is_integer:
+        if U64 in (first, second) and first.is_signed != second.is_signed:
+            return _compare_with_u64(frame, kind, a, b, at)
+        common = promote(first, second) or I64
+        lhs, rhs = convert(frame, a, common, at), convert(frame, b, common, at)
+        return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+    if first.is_float and second.is_float and promote(first, second) is None:
+        lhs, rhs = convert(frame, a, F32, at), convert(frame, b, F32, at)
+        return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+    lhs, rhs = unify(frame, [left, right], at, "compare")
+    return _emit_comparison(frame, kind, lhs, rhs, at)
+
+
+def _emit_comparison(frame: Frame, kind: type[ast.AST], lhs: Op, rhs: Op, at: ast.AST) -> Value:
+    if lhs.type == BOOL and kind not in (ast.Eq, ast.NotEq):
+        raise frame.error(CubeTypeError, "cannot order bools", at, "convert: i32(…)")
+    return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+
+
+def _compare_with_u64(frame: Frame, kind: type[ast.AST], a: Op, b: Op, at: ast.AST) -> Value:
+    """Signed with u64: a negative number is below every unsigned one."""
+    if a.type == U64:
+        return _compare_with_u64(frame, _MIRRORED[kind], b, a, at)
+    wide = convert(frame, a, I64, at)
+    negative = frame.emit(ops.LT, wide, frame.const(I64, 0, at), at=at)
+    plain = frame.emit(_ROWS[kind], convert(frame, wide, U64, at), b, at=at)
+    if kind in (ast.Lt, ast.LtE, ast.NotEq):
+        return frame.emit(ops.BIT_OR, negative, plain, at=at)
+    return frame.emit(ops.BIT_AND, frame.emit(ops.BIT_NOT, negative, at=at), plain, at=at)
+
+

@@ -1,0 +1,259 @@
+"""The scalar types as kernels and annotations spell them: `f32`, `i64`, `index`, `bool_` …
+
+Each is a class, so that `x: f32` and `Array[f32]` type-check. Calling one on the host converts as the
+kernel's cast does and gives a NumPy scalar; inside a kernel the front end turns the call into a cast.
+The abstract classes `Number`, `Int`, `UInt`, `Float` are bounds of generic kernels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cubepy.ir import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    INDEX,
+    U8,
+    U16,
+    U32,
+    U64,
+    Scalar,
+    ops,
+    scalar_of_numpy,
+)
+
+__all__ = [
+    "Float",
+    "Int",
+    "Number",
+    "ScalarClass",
+    "UInt",
+    "bf16",
+    "bool_",
+    "class_of",
+    "f16",
+    "f32",
+    "f64",
+    "host_cast",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "index",
+    "scalar_of",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]
+
+
+class ScalarClass:
+    """Base of the scalar types; `scalar` is the type in IR, None for an abstract class."""
+
+    scalar: ClassVar[Scalar | None] = None
+
+    def __new__(cls, value: Any = 0) -> Any:
+        """Convert on the host, by the rules of casts in kernels."""
+        if cls.scalar is None:
+            raise TypeError(f"{cls.__name__} is a family of types: write f32(…), i32(…), …")
+        return host_cast(value, cls.scalar)
+
+    if TYPE_CHECKING:
+        # What editors and type checkers may assume inside kernels.
+        def __add__(self, other: Any) -> Any: ...
+        def __radd__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __rsub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __rmul__(self, other: Any) -> Any: ...
+        def __truediv__(self, other: Any) -> Any: ...
+        def __rtruediv__(self, other: Any) -> Any: ...
+        def __floordiv__(self, other: Any) -> Any: ...
+        def __rfloordiv__(self, other: Any) -> Any: ...
+        def __mod__(self, other: Any) -> Any: ...
+        def __rmod__(self, other: Any) -> Any: ...
+        def __pow__(self, other: Any) -> Any: ...
+        def __rpow__(self, other: Any) -> Any: ...
+        def __and__(self, other: Any) -> Any: ...
+        def __rand__(self, other: Any) -> Any: ...
+        def __or__(self, other: Any) -> Any: ...
+        def __ror__(self, other: Any) -> Any: ...
+        def __xor__(self, other: Any) -> Any: ...
+        def __rxor__(self, other: Any) -> Any: ...
+        def __lshift__(self, other: Any) -> Any: ...
+        def __rlshift__(self, other: Any) -> Any: ...
+        def __rshift__(self, other: Any) -> Any: ...
+        def __rrshift__(self, other: Any) -> Any: ...
+        def __neg__(self) -> Any: ...
+        def __invert__(self) -> Any: ...
+        def __abs__(self) -> Any: ...
+        def __round__(self) -> Any: ...
+        def __lt__(self, other: Any) -> bool: ...
+        def __le__(self, other: Any) -> bool: ...
+        def __gt__(self, other: Any) -> bool: ...
+        def __ge__(self, other: Any) -> bool: ...
+        def __index__(self) -> int: ...
+        def __int__(self) -> int: ...
+        def __float__(self) -> float: ...
+
+
+class Number(ScalarClass):
+    """Any number."""
+
+
+class Int(Number):
+    """Any integer."""
+
+
+class UInt(Int):
+    """Any unsigned integer."""
+
+
+class Float(Number):
+    """Any float."""
+
+
+class bool_(ScalarClass):
+    """True or False."""
+
+    scalar = BOOL
+
+
+class i8(Int):
+    """Signed 8-bit integer."""
+
+    scalar = I8
+
+
+class i16(Int):
+    """Signed 16-bit integer."""
+
+    scalar = I16
+
+
+class i32(Int):
+    """Signed 32-bit integer."""
+
+    scalar = I32
+
+
+class i64(Int):
+    """Signed 64-bit integer."""
+
+    scalar = I64
+
+
+class u8(UInt):
+    """Unsigned 8-bit integer."""
+
+    scalar = U8
+
+
+class u16(UInt):
+    """Unsigned 16-bit integer."""
+
+    scalar = U16
+
+
+class u32(UInt):
+    """Unsigned 32-bit integer."""
+
+    scalar = U32
+
+
+class u64(UInt):
+    """Unsigned 64-bit integer."""
+
+    scalar = U64
+
+
+class index(Int):
+    """A position, length or stride: signed, 64 bits in meaning."""
+
+    scalar = INDEX
+
+
+class f16(Float):
+    """IEEE half precision."""
+
+    scalar = F16
+
+
+class bf16(Float):
+    """bfloat16."""
+
+    scalar = BF16
+
+
+class f32(Float):
+    """IEEE single precision."""
+
+    scalar = F32
+
+
+class f64(Float):
+    """IEEE double precision."""
+
+    scalar = F64
+
+
+_CLASSES: dict[str, type[ScalarClass]] = {
+    cls.scalar.name: cls
+    for cls in (bool_, i8, i16, i32, i64, u8, u16, u32, u64, index, f16, bf16, f32, f64)
+    if cls.scalar is not None
+}
+_PYTHON: dict[object, Scalar] = {int: INDEX, float: F32, bool: BOOL}
+
+
+def class_of(scalar: Scalar) -> type[ScalarClass]:
+    """The class that kernels call `scalar`."""
+    return _CLASSES[scalar.name]
+
+
+def scalar_of(spelling: object) -> Scalar | None:
+    """The scalar that an annotation or a dtype argument names, or None.
+
+    Takes our classes, `int` (index), `float` (f32), `bool`, NumPy dtypes and scalar classes.
+    """
+    if isinstance(spelling, type) and issubclass(spelling, ScalarClass):
+        return spelling.scalar
+    if isinstance(spelling, Scalar):
+        return spelling
+    if isinstance(spelling, type) and spelling in _PYTHON:
+        return _PYTHON[spelling]
+    if isinstance(spelling, np.dtype):
+        return scalar_of_numpy(spelling)
+    if isinstance(spelling, type) and issubclass(spelling, np.generic):
+        return _of_numpy_class(spelling)
+    return None
+
+
+def _of_numpy_class(spelling: type[np.generic]) -> Scalar | None:
+    try:
+        return scalar_of_numpy(np.dtype(spelling))
+    except TypeError:
+        return None  # an abstract class such as np.floating
+
+
+def host_cast(value: Any, scalar: Scalar) -> Any:
+    """`value` converted as a cast in a kernel converts, as a NumPy scalar."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not scalar.is_float and scalar is not BOOL:
+            value = int(value) & ((1 << 64) - 1)
+            value = value if value < 1 << 63 or not scalar.is_signed else value - (1 << 64)
+        elif not -(1 << 63) <= value < 1 << 64:
+            value = float(value) if abs(value) < 1 << 1023 else float("inf") * (value > 0 or -1)
+    evaluate = ops.CAST.evaluate
+    assert evaluate is not None
+    with np.errstate(all="ignore"):
+        return evaluate(np.asarray(value), type=scalar, attrs={"to": scalar})[()]

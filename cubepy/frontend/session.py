@@ -1,0 +1,97 @@
+"""What the lowering of one kernel keeps: helpers made so far, complaints, constants, limits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cubepy.errors import Diagnostic, SourceError
+from cubepy.frontend.names import NameAnalysis
+from cubepy.frontend.signature import Specialization
+from cubepy.frontend.values import Skeleton
+from cubepy.ir import Function, Op
+from cubepy.location import Loc
+
+__all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session"]
+
+MAXIMUM_OPS = 50_000
+MAXIMUM_TRIPS = 4_096
+_MAXIMUM_COMPLAINTS = 20
+
+Complaint = tuple[type[SourceError], Diagnostic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A helper lowered for certain arguments. `function` is None if it does nothing at run time.
+
+    `result` is the value a call gives, without its run-time parts.
+    """
+
+    function: Function | None
+    result: Skeleton | None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Session:
+    """The state of one `lower`. Helpers are kept by function and skeletons of their arguments."""
+
+    specialization: Specialization
+    functions: list[Function] = field(default_factory=list)
+    instances: dict[Hashable, Instance] = field(default_factory=dict)
+    complaints: list[Complaint] = field(default_factory=list)
+    constants: dict[Op, Any] = field(default_factory=dict)
+    analyses: dict[ast.AST, NameAnalysis] = field(default_factory=dict)
+    active: list[ast.AST] = field(default_factory=list)  # functions being lowered
+    capturing: list[ast.AST] = field(default_factory=list)
+    ops: int = 0
+
+    def report(self, error: SourceError) -> None:
+        """Keep an error, to be raised with the others."""
+        known = {(diagnostic.message, diagnostic.loc) for _, diagnostic in self.complaints}
+        for diagnostic in error.diagnostics:
+            if (diagnostic.message, diagnostic.loc) not in known:
+                self.complaints.append((type(error), diagnostic))
+
+    @property
+    def full(self) -> bool:
+        """Whether so much is wrong that there is no point in going on."""
+        return len(self.complaints) >= _MAXIMUM_COMPLAINTS
+
+    @contextmanager
+    def called_from(self, loc: Loc) -> Iterator[None]:
+        """Complaints made inside get the call that led there."""
+        before = len(self.complaints)
+        yield
+        self.complaints[before:] = [
+            (kind, _through(diagnostic, loc)) for kind, diagnostic in self.complaints[before:]
+        ]
+
+    def raise_complaints(self) -> None:
+        """Raise every complaint as one error of the first one's class."""
+        if self.complaints:
+            kind = self.complaints[0][0]
+            raise kind([diagnostic for _, diagnostic in self.complaints])
+
+    def fresh_name(self, name: str) -> str:
+        """A name no helper has yet."""
+        taken = {function.name for function in self.functions}
+        number = 1
+        fresh = name
+        while fresh in taken:
+            number += 1
+            fresh = f"{name}_{number}"
+        return fresh
+
+
+def _through(diagnostic: Diagnostic, loc: Loc) -> Diagnostic:
+    return Diagnostic(
+        message=diagnostic.message,
+        loc=diagnostic.loc.called_from(loc),
+        help=diagnostic.help,
+        notes=diagnostic.notes,
+    )

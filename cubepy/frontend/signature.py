@@ -1,0 +1,336 @@
+"""Stage 2, specialise: annotations and arguments become a :class:`Specialization`.
+
+Array arguments give element, rank and stride classes, never sizes; scalars give a type; comptime
+values and captured names are part of it by type and bits. Nothing is lowered here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic
+from cubepy.frontend.captures import Captures, function_of, read_captures
+from cubepy.frontend.keys import comptime_key
+from cubepy.frontend.lang import Array, Comptime, Tensor
+from cubepy.frontend.scalars import ScalarClass, scalar_of
+from cubepy.frontend.source import KernelSource
+from cubepy.ir import BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
+
+__all__ = [
+    "Annotation",
+    "LaunchOptions",
+    "Specialization",
+    "annotation_of",
+    "is_comptime",
+    "specialize",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """What a kernel is compiled for besides its arguments.
+
+    `over_rank`: axes of the shape launched over, 0 for a plain grid. `plane_dim`: what PLANE_DIM is
+    where it must be comptime (0: not known). `alias`: parameters with the class of memory that they
+    may share; a parameter not named shares with none.
+    """
+
+    cube_dim: tuple[int, int, int] = (1, 1, 1)
+    over_rank: int = 0
+    check: str = "checked"
+    plane_dim: int = 0
+    alias: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specialization:
+    """What a kernel is compiled for; equal ones give the same kernel.
+
+    `types` are the run-time parameters in order, `comptime` the keys of the others; `values` holds
+    the comptime values themselves, `generics` what type variables stand for.
+    """
+
+    types: tuple[tuple[str, BufferType | Scalar], ...]
+    comptime: tuple[tuple[str, Hashable], ...]
+    options: LaunchOptions
+    captures: Captures
+    generics: tuple[tuple[str, Scalar], ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def kernel_parameters(self) -> tuple[str, ...]:
+        """Names of the run-time parameters, in the order of `kernel.params`."""
+        return tuple(name for name, _ in self.types)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """An annotation taken apart. `kind`: none, scalar, array, tensor, comptime, generic, other.
+
+    `element` is the scalar or the element; `variable` a type variable in its place.
+    """
+
+    kind: str
+    element: Scalar | None = None
+    variable: Any = None
+
+
+_MEMORIES = {Array: "array", Tensor: "tensor"}
+
+
+def is_comptime(annotation: object) -> bool:
+    """Whether an annotation is `Comptime` or `Comptime[T]`."""
+    return annotation is Comptime or typing.get_origin(annotation) is Comptime
+
+
+def annotation_of(annotation: object) -> Annotation:
+    """Take an annotation apart."""
+    if annotation is inspect.Parameter.empty or annotation is Any:
+        return Annotation(kind="none")
+    if is_comptime(annotation):
+        return Annotation(kind="comptime")
+    origin = typing.get_origin(annotation) or annotation
+    if isinstance(origin, type) and origin in _MEMORIES:
+        arguments = typing.get_args(annotation)
+        kind = _MEMORIES[origin]
+        if not arguments:
+            return Annotation(kind=kind)
+        if isinstance(arguments[0], typing.TypeVar):
+            return Annotation(kind=kind, variable=arguments[0])
+        element = scalar_of(arguments[0])
+        return Annotation(kind=kind if element else "other", element=element)
+    if isinstance(annotation, typing.TypeVar):
+        return Annotation(kind="generic", variable=annotation)
+    scalar = scalar_of(annotation)
+    return Annotation(kind="scalar" if scalar else "other", element=scalar)
+
+
+def specialize(
+    source: KernelSource, arguments: Mapping[str, object], options: LaunchOptions
+) -> Specialization:
+    """What the kernel is for these arguments, which are bound to parameter names already.
+
+    Raises ArgumentError for an argument that does not fit its parameter.
+    """
+    reader = _Arguments(source, options)
+    given = _with_defaults(source, arguments)
+    for name, value in given.items():
+        reader.settle(name, value)
+    for name, value in given.items():
+        reader.add(name, value)
+    return Specialization(
+        types=tuple(reader.types.items()),
+        comptime=tuple((name, comptime_key(value)) for name, value in reader.values.items()),
+        options=options,
+        captures=read_captures(source, reader.values),
+        generics=tuple((name, scalar) for name, scalar in sorted(reader.generics.items())),
+        values=reader.values,
+    )
+
+
+def _with_defaults(source: KernelSource, arguments: Mapping[str, object]) -> dict[str, object]:
+    """Every argument in the order of the parameters."""
+    given: dict[str, object] = {}
+    for parameter in source.signature.parameters.values():
+        _refuse_star(source, parameter)
+        if parameter.name in arguments:
+            given[parameter.name] = arguments[parameter.name]
+        elif parameter.default is not inspect.Parameter.empty:
+            given[parameter.name] = parameter.default
+        else:
+            raise ArgumentError(f"{source.name}: argument {parameter.name!r} is missing")
+    unknown = sorted(set(arguments) - set(given))
+    if unknown:
+        raise ArgumentError(f"{source.name} has no parameter {unknown[0]!r}")
+    return given
+
+
+def _refuse_star(source: KernelSource, parameter: inspect.Parameter) -> None:
+    if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+        raise CubeTypeError(
+            Diagnostic(
+                message=f"{parameter} is a parameter of kernel {source.name}",
+                loc=source.loc,
+                help="name every parameter of a kernel",
+            )
+        )
+
+
+class _Arguments:
+    """Collects what each argument is. First every array settles its type variable, then all."""
+
+    def __init__(self, source: KernelSource, options: LaunchOptions) -> None:
+        self.source = source
+        self.alias = dict(options.alias)
+        self.types: dict[str, BufferType | Scalar] = {}
+        self.values: dict[str, Any] = {}
+        self.generics: dict[str, Scalar] = {}
+
+    def _annotation(self, name: str) -> Annotation:
+        return annotation_of(self.source.annotations.get(name, inspect.Parameter.empty))
+
+    def settle(self, name: str, value: object) -> None:
+        """Let an array decide what the type variable of its annotation stands for."""
+        annotation = self._annotation(name)
+        if annotation.kind in ("array", "tensor") and annotation.variable is not None:
+            element = _element_of(value) if _is_array(value) else None
+            if element is not None:
+                self._generic(annotation.variable, element)
+
+    def add(self, name: str, value: object) -> None:
+        """Take one argument."""
+        annotation = self._annotation(name)
+        if annotation.kind == "comptime":
+            self._comptime(name, value)
+        elif annotation.kind in ("array", "tensor"):
+            self.types[name] = self._buffer(name, value, annotation)
+        elif annotation.kind == "scalar":
+            assert annotation.element is not None
+            self.types[name] = annotation.element
+        elif annotation.kind == "generic":
+            self.types[name] = self._generic_scalar(name, value, annotation)
+        elif annotation.kind == "none":
+            self._bare(name, value)
+        else:
+            raise CubeTypeError(
+                Diagnostic(
+                    message=f"parameter {name} of kernel {self.source.name} is annotated "
+                    f"{self.source.annotations[name]!r}",
+                    loc=self.source.loc,
+                    help="annotate with a scalar type, Array[T], Tensor[T] or Comptime[T]",
+                )
+            )
+
+    def _place(self, name: str) -> str:
+        return f"{self.source.name}: argument {name!r}"
+
+    def _comptime(self, name: str, value: object) -> None:
+        try:
+            hash(comptime_key(value))
+            hash(value)
+        except TypeError as error:
+            raise ArgumentError(
+                f"{self._place(name)} is comptime and cannot be hashed: {type(value).__name__}\n"
+                "  help: pass a tuple or a frozen dataclass"
+            ) from error
+        self.values[name] = value
+
+    def _bare(self, name: str, value: object) -> None:
+        """A parameter without annotation takes what it gets."""
+        number = _number_type(value)
+        if number is not None:
+            self.types[name] = number
+        elif _is_array(value):
+            self.types[name] = self._buffer(name, value, Annotation(kind="tensor"))
+        elif function_of(value) is not None or not hasattr(value, "__array_interface__"):
+            self._comptime(name, value)
+        else:
+            self.types[name] = self._buffer(name, np.asarray(value), Annotation(kind="tensor"))
+
+    def _buffer(self, name: str, value: Any, annotation: Annotation) -> BufferType:
+        if not _is_array(value):
+            if not hasattr(value, "__array_interface__"):
+                raise ArgumentError(
+                    f"{self._place(name)}: expected an array, got {type(value).__name__}\n"
+                    "  help: pass a NumPy array or a cubepy Buffer"
+                )
+            value = np.asarray(value)
+        element = _element_of(value)
+        if element is None:
+            raise ArgumentError(f"{self._place(name)}: arrays of {value.dtype} are not supported")
+        wanted = self._wanted(annotation, element)
+        if wanted != element:
+            raise ArgumentError(
+                f"{self._place(name)}: expected an array of {wanted}, got {element}\n"
+                f"  help: pass {name}.astype(numpy.{wanted.numpy.name})"
+            )
+        rank = len(value.shape)
+        if rank == 0 or (annotation.kind == "array" and rank != 1):
+            raise ArgumentError(
+                f"{self._place(name)}: expected an array with 1 axis, got {rank} "
+                f"(shape {tuple(value.shape)})\n"
+                + ("  help: pass a view with one axis, x.reshape(1)" if rank == 0 else
+                   f"  help: annotate {name} as Tensor[{wanted}], or pass a flat view")
+            )  # fmt: skip
+        alias = self.alias.get(name, _own_class(self.alias, len(self.types)))
+        return BufferType(element, _stride_classes(value, element), alias=alias)
+
+    def _wanted(self, annotation: Annotation, element: Scalar) -> Scalar:
+        if annotation.variable is not None:
+            return self._generic(annotation.variable, element)
+        return annotation.element or element
+
+    def _generic(self, variable: Any, found: Scalar) -> Scalar:
+        known = self.generics.setdefault(variable.__name__, found)
+        bound = variable.__bound__
+        if isinstance(bound, type) and issubclass(bound, ScalarClass) and not _within(found, bound):
+            raise ArgumentError(
+                f"{self.source.name}: {variable.__name__} is bound by {bound.__name__}, got {found}"
+            )
+        return known
+
+    def _generic_scalar(self, name: str, value: object, annotation: Annotation) -> Scalar:
+        """The type that arrays gave the variable; without any, the number's own."""
+        variable = annotation.variable
+        if variable.__name__ in self.generics:
+            return self.generics[variable.__name__]
+        number = _number_type(value)
+        if number is None:
+            raise ArgumentError(f"{self._place(name)}: expected a number, got {value!r}")
+        return self._generic(variable, number)
+
+
+def _within(scalar: Scalar, bound: type[ScalarClass]) -> bool:
+    families = {"Float": scalar.is_float, "Int": scalar.is_integer,
+                "UInt": scalar.is_integer and not scalar.is_signed,
+                "Number": scalar != BOOL}  # fmt: skip
+    return families.get(bound.__name__, bound.scalar == scalar)
+
+
+def _own_class(alias: Mapping[str, int], number: int) -> int:
+    """A class that no other parameter has."""
+    return max(alias.values(), default=-1) + 1 + number
+
+
+def _is_array(value: object) -> bool:
+    """Whether a value says what arrays say of themselves; NumPy scalars do too, but are numbers."""
+    if isinstance(value, np.generic):
+        return False
+    return all(hasattr(value, name) for name in ("dtype", "shape", "strides"))
+
+
+def _number_type(value: object) -> Scalar | None:
+    """The type of a scalar argument without annotation."""
+    if isinstance(value, np.generic):
+        return scalar_of_numpy(value.dtype)
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return INDEX
+    return F32 if isinstance(value, float) else None
+
+
+def _element_of(value: Any) -> Scalar | None:
+    dtype = value.dtype
+    return dtype if isinstance(dtype, Scalar) else scalar_of_numpy(np.dtype(dtype))
+
+
+def _stride_classes(value: Any, element: Scalar) -> tuple[StrideClass, ...]:
+    """The class of each axis. An axis with fewer than two elements counts as row-major."""
+    last = len(value.shape) - 1
+    classes: list[StrideClass] = []
+    for axis, (length, stride) in enumerate(zip(value.shape, value.strides, strict=True)):
+        usual = StrideClass.ONE if axis == last else StrideClass.OTHER
+        steps, rest = divmod(stride, element.size)
+        known = StrideClass.OTHER if rest else _CLASSES.get(steps, StrideClass.OTHER)
+        classes.append(usual if length < 2 else known)
+    return tuple(classes)
+
+
+_CLASSES = {0: StrideClass.ZERO, 1: StrideClass.ONE, -1: StrideClass.MINUS_ONE}

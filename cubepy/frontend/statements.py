@@ -1,0 +1,315 @@
+"""Statements: assignment, `if`, `match`, `return`, `assert`, functions inside functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, UnsupportedError
+from cubepy.frontend.coercion import Operand, as_condition
+from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
+from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
+from cubepy.frontend.expressions import local_function, lower_condition, unpacked
+from cubepy.frontend.frame import Assigned, Frame
+from cubepy.frontend.memory import Element, element_of, load, store
+from cubepy.frontend.operators import binary, compare
+from cubepy.frontend.results import give_back
+from cubepy.frontend.scalars import scalar_of
+from cubepy.frontend.values import NONE, Known, Poison, TupleValue, Value
+from cubepy.frontend.variables import assign, read
+from cubepy.ir import Op, ops
+
+__all__ = ["assign_target"]
+
+
+@lowers_statement(ast.Pass)
+def lower_pass(frame: Frame, node: ast.Pass) -> None:
+    """Nothing."""
+
+
+@lowers_statement(ast.Expr)
+def lower_expression_statement(frame: Frame, node: ast.Expr) -> None:
+    """A call for its effect; a docstring."""
+    if not isinstance(node.value, ast.Constant):
+        lower_expression(frame, node.value)
+
+
+@lowers_statement(ast.FunctionDef)
+def lower_nested_function(frame: Frame, node: ast.FunctionDef) -> None:
+    """A function inside the kernel: a value like a lambda."""
+    if node.decorator_list:
+        raise frame.error(
+            CubeSyntaxError, "a decorator inside a kernel", node.decorator_list[0],
+            "a function inside a kernel needs none",
+        )  # fmt: skip
+    assign(frame, frame.analysis.variables[node], local_function(frame, node), node)
+
+
+# ── assignment ───────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_statement(ast.Assign)
+def lower_assign(frame: Frame, node: ast.Assign) -> None:
+    """`a = b = value`."""
+    if isinstance(node.targets[0], ast.Name):
+        frame.named, frame.hint = node.value, node.targets[0].id
+    value = lower_expression(frame, node.value)
+    for target in node.targets:
+        assign_target(frame, target, value, node.value)
+
+
+@lowers_statement(ast.AnnAssign)
+def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
+    """`x: f64 = 0.0`: a local whose type is given."""
+    annotation = lower_expression(frame, node.annotation)
+    scalar = scalar_of(annotation.value) if isinstance(annotation, Known) else None
+    if not isinstance(node.target, ast.Name) or scalar is None:
+        raise frame.error(
+            CubeTypeError, "only a variable of a scalar type is annotated in a kernel",
+            node.annotation, "for example total: f64 = 0.0",
+        )  # fmt: skip
+    if node.value is None:
+        raise frame.error(
+            CubeSyntaxError, "an annotation without a value", node,
+            f"write {node.target.id}: {scalar} = 0",
+        )  # fmt: skip
+    value = lower_expression(frame, node.value)
+    assign(frame, frame.analysis.variables[node.target], value, node, type=scalar)
+
+
+def assign_target(frame: Frame, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+    """Assign to a name, an element, or several of them."""
+    if isinstance(target, ast.Name):
+        assign(frame, frame.analysis.variables[target], value, target)
+    elif isinstance(target, ast.Subscript):
+        element = element_of(frame, target)
+        if isinstance(element, Element) and not isinstance(value, Poison):
+            store(frame, element, value, target, value_node)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(frame, target, value, value_node)
+    elif isinstance(target, ast.Attribute):
+        raise frame.error(
+            CubeSyntaxError, "an assignment to an attribute", target, "nothing in a kernel has any"
+        )
+    else:
+        raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
+
+
+def _unpack(
+    frame: Frame, target: ast.Tuple | ast.List, value: Value, value_node: ast.expr
+) -> None:
+    if isinstance(value, Poison):
+        for inner in target.elts:
+            assign_target(frame, inner, value, value_node)
+        return
+    items = list(unpacked(frame, value, value_node))
+    inner_nodes: Sequence[ast.expr] = [value_node] * len(items)
+    if isinstance(value_node, ast.Tuple) and len(value_node.elts) == len(items):
+        inner_nodes = value_node.elts
+    star = next((at for at, one in enumerate(target.elts) if isinstance(one, ast.Starred)), None)
+    targets = list(target.elts)
+    if star is not None:
+        starred = targets[star]
+        assert isinstance(starred, ast.Starred)
+        behind = len(targets) - star - 1
+        if len(items) >= len(targets) - 1:
+            stop = len(items) - behind
+            middle = TupleValue(tuple(items[star:stop]))
+            items[star:stop] = [middle]
+            inner_nodes = [value_node] * len(items)
+            targets[star] = starred.value
+    if len(items) != len(targets):
+        raise frame.error(
+            CubeTypeError, f"{len(items)} values for {len(targets)} names", target
+        )
+    for inner, item, inner_node in zip(targets, items, inner_nodes, strict=True):
+        assign_target(frame, inner, item, inner_node)
+
+
+@lowers_statement(ast.AugAssign)
+def lower_augmented(frame: Frame, node: ast.AugAssign) -> None:
+    """`target op= value`: the subscripts of the target are evaluated once."""
+    target = node.target
+    if isinstance(target, ast.Name):
+        variable = frame.analysis.variables[target]
+        before = Operand(read(frame, variable, target), target)
+        right = Operand(lower_expression(frame, node.value), node.value)
+        assign(frame, variable, binary(frame, node.op, before, right, node), node)
+        return
+    if not isinstance(target, ast.Subscript):
+        raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
+    element = element_of(frame, target)
+    if isinstance(element, Poison):
+        return
+    before = Operand(load(frame, element, target), target)
+    right = Operand(lower_expression(frame, node.value), node.value)
+    value = binary(frame, node.op, before, right, node)
+    if not isinstance(value, Poison):
+        store(frame, element, value, node, node.value)
+
+
+# ── branches ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_statement(ast.If)
+def lower_if(frame: Frame, node: ast.If) -> None:
+    """`if`/`elif`/`else`; of a condition known while compiling only the arm taken is lowered."""
+    condition, if_true, if_false = lower_condition(frame, node.test)
+    if isinstance(condition, bool):
+        frame.assigned = if_true if condition else if_false
+        lower_body(frame, node.body if condition else node.orelse)
+        return
+    run_branches(frame, condition, (node.body, node.orelse), (if_true, if_false), node.test, node)
+
+
+def run_branches(
+    frame: Frame,
+    condition: Op,
+    bodies: tuple[Sequence[ast.stmt], Sequence[ast.stmt]],
+    starts: tuple[Assigned, Assigned],
+    test: ast.AST,
+    at: ast.AST,
+) -> None:
+    """Emit an `if` with two statement lists."""
+    ends: list[Assigned] = []
+    regions = []
+    for body, start in zip(bodies, starts, strict=True):
+        frame.assigned = start
+        with frame.branch() as opened:
+            if body:
+                lower_body(frame, body)
+        ends.append(frame.assigned)
+        regions.append(opened.close())
+    frame.emit(ops.IF, condition, at=at, regions=tuple(regions))
+    place = frame.loc(test)
+    frame.merge(
+        ends,
+        [("not assigned where this is true", place), ("not assigned where this is false", place)],
+    )
+
+
+@lowers_statement(ast.Match)
+def lower_match(frame: Frame, node: ast.Match) -> None:
+    """`match` on integers and values known while compiling: a chain of comparisons."""
+    subject = Operand(lower_expression(frame, node.subject), node.subject)
+    _cases(frame, subject, node.cases, node)
+
+
+def _cases(frame: Frame, subject: Operand, cases: Sequence[ast.match_case], at: ast.AST) -> None:
+    for number, case in enumerate(cases):
+        condition = _case_condition(frame, subject, case)
+        if condition is False:
+            continue
+        if condition is True:
+            _case_body(frame, subject, case)
+            return
+        assert isinstance(condition, Op)
+        _run_case(frame, condition, subject, case, cases[number + 1 :], at)
+        return
+
+
+def _run_case(
+    frame: Frame,
+    condition: Op,
+    subject: Operand,
+    case: ast.match_case,
+    rest: Sequence[ast.match_case],
+    at: ast.AST,
+) -> None:
+    start = frame.assigned
+    with frame.branch() as then:
+        _case_body(frame, subject, case)
+    end, frame.assigned = frame.assigned, start
+    with frame.branch() as other:
+        _cases(frame, subject, rest, at)
+    frame.emit(ops.IF, condition, at=case.pattern, regions=(then.close(), other.close()))
+    place = frame.loc(case.pattern)
+    frame.merge(
+        [end, frame.assigned],
+        [("not assigned in this case", place), ("not assigned where this case does not hold", place)],
+    )
+
+
+def _case_body(frame: Frame, subject: Operand, case: ast.match_case) -> None:
+    frame.regions[frame.analysis.list_number(case.body)] = frame.builder.current
+    if isinstance(case.pattern, ast.MatchAs) and case.pattern.name is not None:
+        assign(frame, frame.analysis.variables[case.pattern], subject.value, case.pattern)
+    lower_body(frame, case.body)
+
+
+def _case_condition(frame: Frame, subject: Operand, case: ast.match_case) -> Op | bool:
+    if case.guard is not None:
+        raise frame.error(
+            CubeSyntaxError, "a guard of a case", case.guard, "write the condition inside the case"
+        )
+    return _pattern(frame, subject, case.pattern)
+
+
+def _pattern(frame: Frame, subject: Operand, pattern: ast.pattern) -> Op | bool:
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return True
+    if isinstance(pattern, ast.MatchOr):
+        found: Op | bool = False
+        for choice in pattern.patterns:
+            part = _pattern(frame, subject, choice)
+            if part is True or found is True:
+                return True
+            if isinstance(part, Op):
+                found = frame.emit(ops.BIT_OR, found, part, at=choice) if isinstance(found, Op) else part
+        return found
+    if isinstance(pattern, ast.MatchSingleton):
+        other = Operand(Known(pattern.value), pattern)
+    elif isinstance(pattern, ast.MatchValue):
+        other = Operand(lower_expression(frame, pattern.value), pattern.value)
+    else:
+        raise frame.error(
+            CubeSyntaxError, "this pattern", pattern, "kernels match values, | and _"
+        )
+    value = compare(frame, ast.Eq(), subject, other, pattern)
+    return False if isinstance(value, Poison) else as_condition(frame, value, pattern)
+
+
+# ── leaving ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_statement(ast.Return)
+def lower_return(frame: Frame, node: ast.Return) -> None:
+    """`return`, of a value only in helpers."""
+    if frame.returns is not None:
+        value = NONE if node.value is None else lower_expression(frame, node.value)
+        give_back(frame, value, node)
+        return
+    if node.value is not None and not (
+        isinstance(node.value, ast.Constant) and node.value.value is None
+    ):
+        raise frame.error(
+            CubeTypeError,
+            "a kernel returns nothing",
+            node,
+            "write the result to an array: out[i] = …",
+        )
+    frame.emit(ops.RETURN, at=node)
+    frame.assigned = None
+
+
+@lowers_statement(ast.Assert)
+def lower_assert(frame: Frame, node: ast.Assert) -> None:
+    """An assertion about values known while compiling."""
+    value = lower_expression(frame, node.test)
+    if isinstance(value, Poison):
+        return
+    condition = as_condition(frame, value, node.test)
+    known = condition if isinstance(condition, bool) else known_value(frame, condition, plane=True)
+    if known is UNKNOWN_VALUE:
+        raise frame.error(
+            UnsupportedError,
+            "an assertion about run-time values",
+            node,
+            "write an error code to an array",
+        )
+    if not known:
+        message = lower_expression(frame, node.msg) if node.msg is not None else None
+        text = f": {message.value}" if isinstance(message, Known) else ""
+        raise frame.error(ComptimeError, f"the assertion does not hold{text}", node)
+
+
