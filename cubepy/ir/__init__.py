@@ -9,6 +9,7 @@ from cubepy.ir.nodes import NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs
 from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
 from cubepy.ir.parser import parse_kernel
 from cubepy.ir.printer import print_function, print_kernel, print_value
+from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
 from cubepy.ir.rewrite import EXITS, PURE, Rewriter, Rule, clone_ops, map_bodies, rebuilt, rewrite
 from cubepy.ir.types import (
     BF16,
@@ -85,6 +86,7 @@ __all__ = [
     "OpDef",
     "OpenRegion",
     "PrivateType",
+    "Ranges",
     "Region",
     "Rewriter",
     "Rule",
@@ -92,10 +94,12 @@ __all__ = [
     "SharedType",
     "SlotType",
     "StrideClass",
+    "Subscript",
     "Trait",
     "TupleType",
     "Type",
     "TypeRuleError",
+    "analyze_ranges",
     "clone_ops",
     "falls_through",
     "freeze_attrs",

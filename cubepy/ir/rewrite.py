@@ -66,9 +66,12 @@ def rewrite(kernel: Kernel, rules: Rules) -> Kernel:
 
 
 class Rewriter:
-    """One walk. `values` maps old ops to what replaces them; `out` is the list being filled."""
+    """One walk. `values` maps old ops to what replaces them; `out` is the list being filled.
 
-    __slots__ = ("out", "rules", "values")
+    `original` is the op as it stood before its operands were mapped, for rules that look it up.
+    """
+
+    __slots__ = ("original", "out", "rules", "values")
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -93,7 +96,11 @@ class Rewriter:
                     current = rebuilt(op, operands=mapped)
                     break
             rule = rules.get(op.opdef)
-            result = current if rule is None else rule(current, self)
+            if rule is None:
+                result: Op | None = current
+            else:
+                self.original = op
+                result = rule(current, self)
             if result is current:
                 result = self.place(current)
             if result is not op and result is not None:
@@ -122,6 +129,7 @@ class Rewriter:
         like: Op,
         attrs: Mapping[str, AttrValue] | None = None,
         regions: tuple[Region, ...] = (),
+        name: str | None = None,
     ) -> Op:
         """A new op with the place and name of `like`, itself offered to the rules."""
         frozen = freeze_attrs(attrs or {})
@@ -132,7 +140,7 @@ class Rewriter:
             attrs=frozen,
             regions=regions,
             loc=like.loc,
-            name=like.name,
+            name=like.name if name is None else name,
         )
         rule = self.rules.get(opdef)
         result = made if rule is None else rule(made, self)
@@ -140,10 +148,11 @@ class Rewriter:
             self.place(made)
         return made if result is None else result
 
-    def const(self, type: Scalar, value: int | float, like: Op) -> Op:
+    def const(self, type: Scalar, value: int | float, like: Op, *, name: str | None = None) -> Op:
         """A constant at the place of `like`."""
         exact = float(value) if type.is_float else bool(value) if type is BOOL else int(value)
-        return self.emit(ops.CONST, like=like, attrs={"type": type, "value": exact})
+        attrs: Mapping[str, AttrValue] = {"type": type, "value": exact}
+        return self.emit(ops.CONST, like=like, attrs=attrs, name=name)
 
 
 def clone_ops(given: Iterable[Op], values: dict[Op, Op], place: Callable[[Loc], Loc]) -> list[Op]:

@@ -6,6 +6,7 @@ Before and After, which a test runs.
 
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.context import Library, PassContext, no_library
+from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
 from cubepy.passes.eliminate_dead_stores import eliminate_dead_stores
 from cubepy.passes.expand_library import expand_library
@@ -15,9 +16,12 @@ from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, level_of, run
+from cubepy.passes.promote_private_arrays import promote_private_arrays
+from cubepy.passes.select_cheap_branches import select_cheap_branches
 from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
+from cubepy.passes.unroll_loops import unroll_loops
 
 __all__ = [
     "PIPELINES",
@@ -26,6 +30,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "annotate_buffer_access",
+    "drop_bounds_checks",
     "eliminate_dead_code",
     "eliminate_dead_stores",
     "expand_library",
@@ -36,8 +41,11 @@ __all__ = [
     "level_of",
     "nest_early_returns",
     "no_library",
+    "promote_private_arrays",
     "run",
+    "select_cheap_branches",
     "share_subexpressions",
     "simplify",
     "split_locals",
+    "unroll_loops",
 ]

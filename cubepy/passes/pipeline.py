@@ -12,6 +12,7 @@ from cubepy.errors import SourceError
 from cubepy.ir import LEVELS, Kernel, print_kernel, verify
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.context import Library, PassContext, no_library
+from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
 from cubepy.passes.eliminate_dead_stores import eliminate_dead_stores
 from cubepy.passes.expand_library import expand_library
@@ -20,9 +21,12 @@ from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
+from cubepy.passes.promote_private_arrays import promote_private_arrays
+from cubepy.passes.select_cheap_branches import select_cheap_branches
 from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
+from cubepy.passes.unroll_loops import unroll_loops
 from cubepy.target import Target
 
 __all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "level_of", "run"]
@@ -46,11 +50,15 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         eliminate_dead_stores,
         split_locals,
         simplify,
+        unroll_loops,
+        promote_private_arrays,
         share_subexpressions,
+        select_cheap_branches,
         forward_locals,
-        simplify,
         eliminate_dead_stores,
+        simplify,
         hoist_loop_invariants,
+        drop_bounds_checks,
         share_subexpressions,
         eliminate_dead_code,
         annotate_buffer_access,

@@ -42,12 +42,12 @@ from cubepy.passes.fold_constants import FOLDABLE, fold
 from cubepy.passes.integer_rules import INTEGER_RULES
 from cubepy.passes.logic_rules import LOGIC_RULES
 
-__all__ = ["simplify"]
+__all__ = ["SIMPLIFICATIONS", "simplify"]
 
 
 def simplify(kernel: Kernel, context: PassContext) -> Kernel:
     """Fold and simplify every op once; operands come first, so one walk does."""
-    return rewrite(kernel, _RULES)
+    return rewrite(kernel, SIMPLIFICATIONS)
 
 
 def _folded_first(rule: Rule) -> Rule:
@@ -66,4 +66,4 @@ def _rules() -> dict[OpDef, Rule]:
     return rules
 
 
-_RULES = _rules()
+SIMPLIFICATIONS = _rules()

@@ -1,0 +1,88 @@
+"""Before::
+
+    kernel @k(%a: f32, %y: global<f32, [1], unknown, 0>) cube_dim(64, 1, 1) {
+      %acc: private<f32, [2]> = local_array [element=f32, shape=(2)]
+      %0: index = const 0
+      %1: index = const 2
+      %2: index = const 1
+      for %0, %1, %2 (%j: index) {
+        store %acc, %j, %a [check=checked]
+      }
+      for %0, %1, %2 (%j.1: index) {
+        store %y, %j.1, %a [check=checked]
+      }
+    }
+
+After::
+
+    kernel @k(%a: f32, %y: global<f32, [1], unknown, 0>) cube_dim(64, 1, 1) {
+      %acc: private<f32, [2]> = local_array [element=f32, shape=(2)]
+      %0: index = const 0
+      %1: index = const 2
+      %2: index = const 1
+      %j: index = const 0
+      store %acc, %j, %a [check=checked]
+      %j.1: index = const 1
+      store %acc, %j.1, %a [check=checked]
+      for %0, %1, %2 (%j.2: index) {
+        store %y, %j.2, %a [check=checked]
+      }
+    }
+
+A loop with known bounds is written out if its variable takes part in a subscript of a private
+array, so that the array can live in registers. Loops that `break` or `continue` stay.
+"""
+
+from __future__ import annotations
+
+from cubepy.ir import PURE, Kernel, Op, Region, Rewriter, Scalar, clone_ops, ops, rewrite, walk
+from cubepy.passes.context import PassContext
+from cubepy.passes.control_rules import has_exit
+from cubepy.passes.fold_constants import constant
+from cubepy.passes.simplify import SIMPLIFICATIONS
+
+__all__ = ["unroll_loops"]
+
+MOST_TRIPS = 4096
+MOST_OPS = 20_000
+
+
+def unroll_loops(kernel: Kernel, context: PassContext) -> Kernel:
+    """Write out loops over private arrays; what becomes constant is folded on the way."""
+    if not any(op.opdef is ops.LOCAL_ARRAY for op in walk(kernel.body)):
+        return kernel
+    return rewrite(kernel, {**SIMPLIFICATIONS, ops.FOR: _for})
+
+
+def _for(op: Op, rewriter: Rewriter) -> Op | None:
+    start, stop, step = (constant(operand) for operand in op.operands)
+    if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int) and step):
+        return op
+    trips = range(start, stop, step)
+    body = op.regions[0]
+    if len(trips) > MOST_TRIPS or not _subscripts_private(body):
+        return op
+    size = sum(1 for _ in walk(body))
+    if size * len(trips) > MOST_OPS or has_exit(body, ops.BREAK, ops.CONTINUE):
+        return op
+    variable = body.params[0]
+    assert isinstance(variable.type, Scalar)
+    for value in trips:
+        number = rewriter.const(variable.type, value, variable)
+        rewriter.splice(clone_ops(body.ops, {variable: number}, lambda loc: loc))
+        if rewriter.ended:
+            break
+    return None
+
+
+def _subscripts_private(body: Region) -> bool:
+    """Whether the loop's variable takes part in a subscript of a private array."""
+    derived = set(body.params)
+    for op in walk(body):
+        if op.opdef in PURE and not derived.isdisjoint(op.operands):
+            derived.add(op)
+        elif op.opdef in (ops.LOAD, ops.STORE) and op.operands[0].opdef is ops.LOCAL_ARRAY:
+            rank = len(op.operands) - (2 if op.opdef is ops.STORE else 1)
+            if not derived.isdisjoint(op.operands[1 : 1 + rank]):
+                return True
+    return False
