@@ -72,14 +72,13 @@ def _pair(
     a, b = then.value, other.value
     if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
         items = [
-            _pair(frame, Arm(then.region, x, then.node), Arm(other.region, y, other.node), at, pairs)
+            _pair(
+                frame, Arm(then.region, x, then.node), Arm(other.region, y, other.node), at, pairs
+            )
             for x, y in zip(a.items, b.items, strict=True)
         ]
         return TupleValue(tuple(items), a.maker)
-    if isinstance(a, Known) and isinstance(b, Known):
-        if comptime_key(a.value) == comptime_key(b.value):
-            return a
-    if a is b:
+    if a is b or _same(a, b):
         return a
     if not _is_value(a) or not _is_value(b):
         raise frame.error(
@@ -93,13 +92,17 @@ def _pair(
     return POISON
 
 
+def _same(a: Value, b: Value) -> bool:
+    if not isinstance(a, Known) or not isinstance(b, Known):
+        return False
+    return comptime_key(a.value) == comptime_key(b.value)
+
+
 def _is_value(value: Value) -> bool:
     return is_number(value) or (isinstance(value, Op) and isinstance(value.type, Scalar))
 
 
-def _typed_pair(
-    frame: Frame, then: Arm, other: Arm, at: ast.AST
-) -> tuple[Op, Op, Variable | None]:
+def _typed_pair(frame: Frame, then: Arm, other: Arm, at: ast.AST) -> tuple[Op, Op, Variable | None]:
     operands = (Operand(then.value, then.node), Operand(other.value, other.node))
     with frame.branch():  # only to learn the type; the ops go nowhere
         target = unify(frame, operands, at, "choose between")[0].type

@@ -1,4 +1,4 @@
-"""Calls: casts, built-in functions, functions of cubepy, helpers, and what Python evaluates itself."""
+"""Calls: casts, built-ins, functions of cubepy, helpers, and what Python evaluates itself."""
 
 from __future__ import annotations
 
@@ -147,7 +147,9 @@ def _builtin(target: Any) -> Handler | None:
 
 def _alternative(name: str) -> str:
     short = name.rpartition(".")[2]
-    return f"write cb.{short}" if short in _INTRINSICS else "call a @cb.cube function, or cb.comptime"
+    return (
+        f"write cb.{short}" if short in _INTRINSICS else "call a @cb.cube function, or cb.comptime"
+    )
 
 
 def _bound_method(target: Any) -> tuple[Any, Any] | None:
@@ -219,9 +221,7 @@ def _in_python(frame: Frame, function: Any, call: Call) -> Value:
     """Let Python call a function with arguments known while compiling."""
     positional = [known_value(frame, operand.value) for operand in call.positional]
     keywords = {name: known_value(frame, operand.value) for name, operand in call.keywords.items()}
-    result = evaluate_in_python(
-        frame, lambda: function(*positional, **keywords), call.node
-    )
+    result = evaluate_in_python(frame, lambda: function(*positional, **keywords), call.node)
     return from_python(frame, result.value, call.node)
 
 

@@ -26,7 +26,6 @@ from cubepy.frontend.values import (
     Known,
     LocalFunction,
     Partial,
-    Poison,
     TupleValue,
     Value,
     is_memory,
@@ -360,9 +359,7 @@ def bring(frame: Frame, operand: Operand, target: Scalar) -> Op:
     return convert(frame, value, target, operand.node)
 
 
-def _mismatch(
-    frame: Frame, left: Operand, right: Operand, at: ast.AST, verb: str
-) -> SourceError:
+def _mismatch(frame: Frame, left: Operand, right: Operand, at: ast.AST, verb: str) -> SourceError:
     assert isinstance(left.value, Op)
     first = scalar_type(left.value)
     return _mismatch_types(frame, right, scalar_type_of(right), first, at, verb, other=left)

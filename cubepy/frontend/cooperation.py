@@ -52,9 +52,7 @@ def lower_cube_uniform(frame: Frame, call: Call) -> Value:
     """The value of unit 0."""
     (operand,) = bind_call(frame, call, "value")
     assert operand is not None
-    return frame.emit(
-        ops.CUBE_UNIFORM, typed(frame, operand.value, operand.node), at=call.node
-    )
+    return frame.emit(ops.CUBE_UNIFORM, typed(frame, operand.value, operand.node), at=call.node)
 
 
 # ── plane operations ─────────────────────────────────────────────────────────────────────────────
@@ -162,7 +160,9 @@ def lower_elect(frame: Frame, call: Call) -> Value:
 def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[Op, list[Op]]:
     """The memory and the subscripts of an atomic."""
     value = array.value
-    memory, given = (value.memory, list(value.indices)) if isinstance(value, Partial) else (value, [])
+    memory, given = (
+        (value.memory, list(value.indices)) if isinstance(value, Partial) else (value, [])
+    )
     if not isinstance(memory, Op) or not is_memory(memory):
         raise frame.error(
             CubeTypeError,
@@ -173,7 +173,10 @@ def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[
     type = memory_type(memory)
     if isinstance(type, PrivateType):
         raise frame.error(
-            CubeTypeError, f"{name} on an array of one unit", array.node, "read and write it plainly"
+            CubeTypeError,
+            f"{name} on an array of one unit",
+            array.node,
+            "read and write it plainly",
         )
     if type.element == BOOL:
         raise frame.error(CubeTypeError, f"{name} on an array of bool", array.node, "use u8")
@@ -217,7 +220,9 @@ def _atomic(row: OpDef) -> Callable[[Frame, Call], Value]:
         assert position is not None
         assert value is not None
         memory, indices = _place(frame, array, position, call.name)
-        op = as_store(frame, value.value, memory_type(memory).element, value.node, snippet(array.node))
+        op = as_store(
+            frame, value.value, memory_type(memory).element, value.node, snippet(array.node)
+        )
         bitwise = row in (ops.ATOMIC_AND, ops.ATOMIC_OR, ops.ATOMIC_XOR)
         if bitwise and scalar_type(op).is_float:
             raise frame.error(CubeTypeError, f"{call.name} on floats", call.node)
@@ -248,7 +253,12 @@ def lower_compare_exchange(frame: Frame, call: Call) -> Value:
     pair = [as_store(frame, operand.value, element, operand.node, snippet(array.node))
             for operand in (expected, value)]  # fmt: skip
     return _emit_atomic(
-        frame, ops.ATOMIC_COMPARE_EXCHANGE, memory, [*indices, *pair], _order(frame, order), call.node
+        frame,
+        ops.ATOMIC_COMPARE_EXCHANGE,
+        memory,
+        [*indices, *pair],
+        _order(frame, order),
+        call.node,
     )
 
 

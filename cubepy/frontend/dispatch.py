@@ -59,7 +59,9 @@ def lower_expression(frame: Frame, node: ast.expr) -> Value:
     handler = _EXPRESSIONS.get(type(node))
     if handler is None:
         what = _WORDS.get(type(node), f"{type(node).__name__} expressions")
-        raise frame.error(CubeSyntaxError, f"kernels have no {what}", node, _FIXES.get(type(node), ""))
+        raise frame.error(
+            CubeSyntaxError, f"kernels have no {what}", node, _FIXES.get(type(node), "")
+        )
     return handler(frame, node)
 
 

@@ -78,9 +78,7 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
         fields = getattr(owner.maker, "_fields", ())
         if node.attr in fields:
             return owner.items[fields.index(node.attr)]
-    raise frame.error(
-        CubeNameError, f"{describe(owner)} has no attribute {node.attr!r}", node
-    )
+    raise frame.error(CubeNameError, f"{describe(owner)} has no attribute {node.attr!r}", node)
 
 
 def _outside_path(frame: Frame, node: ast.Attribute) -> tuple[str, ...] | None:
@@ -164,7 +162,7 @@ def lower_lambda(frame: Frame, node: ast.Lambda) -> Value:
 
 
 def local_function(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> LocalFunction:
-    """A function inside the kernel: what it reads of the kernel's variables is looked up at calls."""
+    """A function inside the kernel; what it reads of the kernel's variables is read at calls."""
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [*zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults,
@@ -208,7 +206,7 @@ Condition = tuple[Op | bool, Assigned, Assigned]
 
 @lowers_expression(ast.Compare)
 def lower_comparison(frame: Frame, node: ast.Compare) -> Value:
-    """`a < b`, or a chain, whose middle is evaluated once and whose rest only if it holds so far."""
+    """`a < b`, or a chain: the middle is evaluated once, the rest only if it holds so far."""
     left = Operand(lower_expression(frame, node.left), node.left)
     links: list[Callable[[], Value]] = []
 
@@ -256,7 +254,7 @@ def _short_circuit(
     *,
     conjunction: bool,
 ) -> tuple[Value, Assigned, Assigned]:
-    """The value, what is assigned whatever it is, and what is assigned if every link was evaluated."""
+    """The value; what is assigned in any case, and what if every link was evaluated."""
     so_far: Op | None = None
     slot: Op | None = None
     always: Assigned = frame.assigned
@@ -361,5 +359,3 @@ def lower_conditional(frame: Frame, node: ast.IfExp) -> Value:
 def lower_starred(frame: Frame, node: ast.Starred) -> Value:
     """A star stands only in calls and tuples."""
     raise frame.error(CubeSyntaxError, "a starred expression here", node, "write the elements out")
-
-

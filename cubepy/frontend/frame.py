@@ -35,6 +35,7 @@ from cubepy.location import Loc
 
 __all__ = ["Assigned", "Binding", "Frame", "Loop", "Plan", "Returns"]
 
+Number = bool | int | float
 Assigned = frozenset[Variable] | None  # None: this point cannot be reached
 
 
@@ -151,9 +152,7 @@ class Frame:
         notes: Sequence[tuple[str, Loc]] = (),
     ) -> SourceError:
         """An error at a node, to be raised."""
-        return kind(
-            Diagnostic(message=message, loc=self.loc(node), help=help, notes=tuple(notes))
-        )
+        return kind(Diagnostic(message=message, loc=self.loc(node), help=help, notes=tuple(notes)))
 
     # ── ops ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -175,13 +174,11 @@ class Frame:
                 opdef, *operands, attrs=attrs, regions=regions, loc=self.loc(at), name=name
             )
         except TypeRuleError as error:
-            raise self.error(
-                CubeTypeError, f"{opdef.python or opdef.name}: {error}", at
-            ) from error
+            raise self.error(CubeTypeError, f"{opdef.python or opdef.name}: {error}", at) from error
 
-    def const(self, type: Scalar, value: bool | int | float, at: ast.AST) -> Op:
+    def const(self, type: Scalar, value: Number, at: ast.AST) -> Op:
         """A constant of a type that it fits."""
-        exact: bool | int | float = float(value) if type.is_float else int(value)
+        exact: Number = float(value) if type.is_float else int(value)
         exact = bool(value) if type is BOOL else exact
         return self.emit(ops.CONST, at=at, attrs={"type": type, "value": exact})
 

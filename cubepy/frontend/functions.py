@@ -1,4 +1,4 @@
-"""Helpers: functions called from kernels become functions of the IR, one for each kind of arguments.
+"""Helpers: functions that kernels call become functions of the IR, one a kind of arguments.
 
 Numbers known while compiling, functions and tuples are handed over while compiling; only run-time
 scalars and arrays are arguments of the `call`. Also drives the attempts at a function until no
@@ -8,14 +8,14 @@ variable needs another type or a slot.
 from __future__ import annotations
 
 import ast
-import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, TypeVar
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
 from cubepy.frontend.calls import Call, calls_functions
-from cubepy.frontend.captures import source_of
+from cubepy.frontend.captures import function_of, read_captures, source_of
 from cubepy.frontend.coercion import Operand, as_type, describe
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.dispatch import lower_body, lower_expression
@@ -23,8 +23,8 @@ from cubepy.frontend.frame import Frame, Plan, Returns
 from cubepy.frontend.names import NameAnalysis, analyze_names
 from cubepy.frontend.results import finish_results, give_back, result_skeleton
 from cubepy.frontend.session import Instance, Session
-from cubepy.frontend.signature import annotation_of
-from cubepy.frontend.source import FunctionNode, KernelSource
+from cubepy.frontend.signature import LaunchOptions, Specialization, annotation_of
+from cubepy.frontend.source import FunctionNode, KernelSource, parameters_of
 from cubepy.frontend.values import (
     POISON,
     Known,
@@ -40,7 +40,7 @@ from cubepy.frontend.values import (
 from cubepy.frontend.variables import assign
 from cubepy.ir import VOID, Function, Op, Scalar, TupleType, Type, ops, param
 
-__all__ = ["analysis_of", "lower_repeatedly", "start_frame"]
+__all__ = ["analysis_of", "lower_function", "lower_repeatedly", "start_frame"]
 
 T = TypeVar("T")
 _MAXIMUM_ATTEMPTS = 200
@@ -80,6 +80,35 @@ def start_frame(frame: Frame) -> None:
     frame.regions[0] = frame.builder.current
 
 
+def lower_function(
+    function: Callable[..., Any], types: Sequence[Scalar], *, name: str
+) -> tuple[Function, ...]:
+    """A function of scalars as a function of the IR, after the functions it calls.
+
+    Its name is `name`, and `name.…` those of the functions it calls.
+    """
+    source = source_of(_plain(function))
+    specialization = Specialization(
+        types=(), comptime=(), options=LaunchOptions(), captures=read_captures(source, {})
+    )
+    session = Session(specialization=specialization, prefix=f"{name}.")
+    parameters = parameters_of(source.node.args)
+    skeletons = {
+        parameter: Skeleton(("op", type), type=type)
+        for parameter, type in zip(parameters, types, strict=True)
+    }
+    instance = _lower_instance(session, source, source.node, skeletons, name=name)
+    session.raise_complaints()
+    assert instance.function is not None
+    return (*session.functions, instance.function)
+
+
+def _plain(function: Callable[..., Any]) -> FunctionType:
+    plain = function_of(function)
+    assert plain is not None
+    return plain
+
+
 # ── calls ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -92,7 +121,10 @@ def call_function(frame: Frame, target: Any, call: Call) -> Value:
         return POISON
     skeletons: dict[str, Skeleton] = {}
     given: list[Op] = []
-    for name, value in [*arguments.items(), *((f"{name}'", value) for name, value in outer.items())]:
+    for name, value in [
+        *arguments.items(),
+        *((f"{name}'", value) for name, value in outer.items()),
+    ]:
         skeletons[name], parts = flatten(value)
         given += parts
     instance = _instance(frame, source, node, skeletons, call)
@@ -113,7 +145,7 @@ def _parts(
             return target.owner, target.node, target.captured()
         finally:
             active.pop()
-    assert isinstance(target, types.FunctionType)
+    assert isinstance(target, FunctionType)
     source = source_of(target)
     return source, source.node, {}
 
@@ -165,9 +197,10 @@ def _lower_instance(
     source: KernelSource,
     node: FunctionNode,
     skeletons: Mapping[str, Skeleton],
+    name: str = "",
 ) -> Instance:
-    plan = Plan(results=_annotated_results(session, source, node))
-    name = node.name if isinstance(node, ast.FunctionDef) else "lambda_"
+    plan = Plan(results=_annotated_results(source, node))
+    own_name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
     count = _returns_of(node)
 
     def run(frame: Frame) -> Instance:
@@ -185,7 +218,7 @@ def _lower_instance(
             if not body.ops and not _run_time(result):
                 return Instance(function=None, result=result)
         function = Function(
-            name=session.fresh_name(name),
+            name=name or session.fresh_name(own_name),
             params=params,
             result=_result_type(result),
             body=body.close(),
@@ -321,9 +354,7 @@ def _defaults(target: Any, source: KernelSource) -> Mapping[str, Value]:
         return target.defaults
     parameters = source.signature.parameters.values()
     return {
-        entry.name: Known(entry.default)
-        for entry in parameters
-        if entry.default is not entry.empty
+        entry.name: Known(entry.default) for entry in parameters if entry.default is not entry.empty
     }
 
 
@@ -386,7 +417,9 @@ def _check_memory(
     fits = is_memory(value) and (element is None or found == element)
     if fits and (kind == "tensor" or rank == 1):
         return
-    wanted = f"{'an array with 1 axis' if kind == 'array' else 'an array'} of {element or 'anything'}"
+    wanted = (
+        f"{'an array with 1 axis' if kind == 'array' else 'an array'} of {element or 'anything'}"
+    )
     raise frame.error(
         CubeTypeError, f"{what}: expected {wanted}, got {describe(value)}", operand.node
     )
@@ -406,9 +439,7 @@ def _returns_of(node: FunctionNode) -> int:
     return count
 
 
-def _annotated_results(
-    session: Session, source: KernelSource, node: FunctionNode
-) -> tuple[Scalar, ...] | None:
+def _annotated_results(source: KernelSource, node: FunctionNode) -> tuple[Scalar, ...] | None:
     """Types of the results as `->` says, where it names scalars."""
     if node is not source.node or "return" not in source.annotations:
         return None
@@ -419,5 +450,3 @@ def _annotated_results(
         found = [annotation_of(wanted).element]
     types_found = [entry for entry in found if entry is not None]
     return tuple(types_found) if len(types_found) == len(found) else None
-
-

@@ -49,6 +49,7 @@ from cubepy.ir import (
     PrivateType,
     Scalar,
     SharedType,
+    Trait,
     TypeRuleError,
     ops,
     param,
@@ -57,7 +58,7 @@ from cubepy.ir import (
 __all__ = ["elementwise_rows"]
 
 _SPECIAL = frozenset(
-    "select cast bitcast shared local_array len sync_cube sync_plane cube_uniform".split()
+    {"select", "cast", "bitcast", "shared", "local_array", "len", "abs", "min", "max", "round"}
 )
 
 
@@ -66,15 +67,8 @@ def elementwise_rows() -> list[OpDef]:
     return [
         row
         for name, row in ops.BY_PYTHON.items()
-        if name.isidentifier()
-        and row.operands
-        and row.evaluate is not None or _is_library(row)
-        if name not in _SPECIAL and not name.startswith(("atomic_", "plane_"))
+        if name.isidentifier() and row.has(Trait.PURE) and row.operands and name not in _SPECIAL
     ]
-
-
-def _is_library(row: OpDef) -> bool:
-    return bool(row.ulp) and row.python.isidentifier()
 
 
 @cache
@@ -99,9 +93,7 @@ def _elementwise(row: OpDef) -> Callable[[Frame, Call], Value]:
     return run
 
 
-def apply_row(
-    frame: Frame, row: OpDef, operands: list[Operand], at: ast.AST, name: str
-) -> Value:
+def apply_row(frame: Frame, row: OpDef, operands: list[Operand], at: ast.AST, name: str) -> Value:
     """One op on operands brought to one type."""
     for operand in operands:
         if not is_number(operand.value):
@@ -146,12 +138,14 @@ for _row in elementwise_rows():
 
 
 @lowers_builtin(builtins.abs)
+@lowers_intrinsic("abs")
 def lower_abs(frame: Frame, call: Call) -> Value:
     """`abs(x)`."""
     return apply_row(frame, ops.ABS, _operands(frame, call, "value"), call.node, call.name)
 
 
 @lowers_builtin(builtins.round)
+@lowers_intrinsic("round")
 def lower_round(frame: Frame, call: Call) -> Value:
     """`round(x)`: half to even; a float stays a float, an integer is itself."""
     (operand,) = _operands(frame, call, "value")
@@ -162,22 +156,11 @@ def lower_round(frame: Frame, call: Call) -> Value:
 
 
 @lowers_builtin(builtins.min, builtins.max)
+@lowers_intrinsic("min", "max")
 def lower_extreme(frame: Frame, call: Call) -> Value:
     """`min(a, b, …)`, `max(a, b, …)`, also of one tuple."""
     row = ops.MIN if call.name.endswith("min") else ops.MAX
     return _extreme(frame, row, call)
-
-
-@lowers_intrinsic("min")
-def lower_cb_min(frame: Frame, call: Call) -> Value:
-    """`cb.min`."""
-    return _extreme(frame, ops.MIN, call)
-
-
-@lowers_intrinsic("max")
-def lower_cb_max(frame: Frame, call: Call) -> Value:
-    """`cb.max`."""
-    return _extreme(frame, ops.MAX, call)
 
 
 def _extreme(frame: Frame, row: OpDef, call: Call) -> Value:
@@ -532,5 +515,3 @@ def lower_unroll(frame: Frame, call: Call) -> Value:
         CubeSyntaxError, "cb.unroll outside the head of a for", call.node,
         "write for k in cb.unroll(range(n))",
     )  # fmt: skip
-
-

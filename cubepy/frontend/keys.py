@@ -1,4 +1,4 @@
-"""Keys of comptime values: equal only if type and bits are, so that `1`, `True`, `1.0`, `-0.0` differ.
+"""Keys of comptime values: equal only if type and bits are, so `1`, `True`, `1.0` differ.
 
 Also says which objects may be captured at all: what can change after compilation must not be read
 while compiling.
@@ -18,7 +18,13 @@ import numpy as np
 __all__ = ["comptime_key", "is_mutable", "mutable_kind"]
 
 _ATOMS = (int, str, bytes, complex, type(None), type(Ellipsis), range, slice)
-_CODE_TYPES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, types.ModuleType)
+_CODE_TYPES = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    type,
+    types.ModuleType,
+)
 _MUTABLE: tuple[type[Any], ...] = (list, dict, set, bytearray, np.ndarray)
 
 

@@ -1,7 +1,7 @@
 """What a kernel may say besides plain Python: buffer annotations, positions, functions, comptime.
 
-These objects mean something to the front end; on the host they are names with types, so that editors
-and type checkers understand kernels. Calling one outside a kernel raises with the reason.
+These objects mean something to the front end; on the host they are names with types, so that
+editors and type checkers understand kernels. Calling one outside a kernel raises with the reason.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class PlaneSize:
 
 
 def intrinsic(name: str) -> Any:
-    """The function of that name; typed loosely, since it takes whatever its row of the table says."""
+    """The function of that name; typed loosely, since its row of the table says what it takes."""
     return Intrinsic(name)
 
 

@@ -53,9 +53,7 @@ def _flag(frame: Frame, at: ast.AST) -> Op:
     return slot
 
 
-def _unless(
-    frame: Frame, flag: Op, at: ast.AST, run: Callable[[], None], reason: str
-) -> None:
+def _unless(frame: Frame, flag: Op, at: ast.AST, run: Callable[[], None], reason: str) -> None:
     """`if not flag: run()`."""
     left = frame.emit(ops.LOAD_LOCAL, flag, at=at)
     start = frame.assigned
@@ -280,7 +278,7 @@ def _unrolled_range(frame: Frame, call: ast.Call) -> list[Value]:
                 ComptimeError,
                 "cb.unroll needs bounds known while compiling",
                 argument,
-                "use a literal, a captured constant or a Comptime parameter, or leave out cb.unroll",
+                "use a literal, a captured constant or a Comptime parameter, or plain range",
             )
         numbers.append(found)
     try:
@@ -394,5 +392,3 @@ def _leave(frame: Frame, node: ast.Break | ast.Continue, how: str) -> None:
         loop.ends.append(frame.assigned)
     frame.emit(ops.BREAK if how == "break" or loop.guarded else ops.CONTINUE, at=node)
     frame.assigned = None
-
-

@@ -89,9 +89,7 @@ def _argument(source: KernelSource, name: str) -> ast.AST:
     return source.node
 
 
-def _bind_parameters(
-    frame: Frame, specialization: Specialization, params: tuple[Op, ...]
-) -> None:
+def _bind_parameters(frame: Frame, specialization: Specialization, params: tuple[Op, ...]) -> None:
     for made in params:
         assign(frame, frame.analysis.parameters[made.name], made, frame.node)
     for name, value in specialization.values.items():
@@ -121,9 +119,7 @@ def _guarded(frame: Frame, body: Region, rank: int) -> Region:
     with frame.builder.region() as outer:
         inside: Op | None = None
         for position, extent in _AXES[:rank]:
-            part = frame.emit(
-                ops.LT, frame.emit(position, at=at), frame.emit(extent, at=at), at=at
-            )
+            part = frame.emit(ops.LT, frame.emit(position, at=at), frame.emit(extent, at=at), at=at)
             inside = part if inside is None else frame.emit(ops.BIT_AND, inside, part, at=at)
         assert inside is not None
         frame.emit(ops.IF, inside, at=at, regions=(body, Region()))

@@ -198,9 +198,7 @@ def _too_few(frame: Frame, partial: Partial, node: ast.AST) -> Exception:
 def load(frame: Frame, element: Element, at: ast.AST) -> Op:
     """Read an element."""
     check = frame.session.specialization.options.check
-    return frame.emit(
-        ops.LOAD, element.memory, *element.indices, at=at, attrs={"check": check}
-    )
+    return frame.emit(ops.LOAD, element.memory, *element.indices, at=at, attrs={"check": check})
 
 
 def store(frame: Frame, element: Element, value: Value, at: ast.AST, value_node: ast.AST) -> None:
@@ -208,9 +206,7 @@ def store(frame: Frame, element: Element, value: Value, at: ast.AST, value_node:
     type = memory_type(element.memory)
     op = as_store(frame, value, type.element, value_node, element.name)
     check = frame.session.specialization.options.check
-    frame.emit(
-        ops.STORE, element.memory, *element.indices, op, at=at, attrs={"check": check}
-    )
+    frame.emit(ops.STORE, element.memory, *element.indices, op, at=at, attrs={"check": check})
 
 
 def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Value:

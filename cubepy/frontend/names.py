@@ -274,7 +274,7 @@ def _crosses_loop(collector: _Collector, number: int, home: int) -> bool:
 
 def free_paths(node: FunctionNode) -> tuple[tuple[str, ...], ...]:
     """Dotted names that a function reads from outside, longest form, in order of appearance."""
-    local = {use for use in _bound_names(node)}
+    local = _bound_names(node)
     found: dict[tuple[str, ...], None] = {}
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
     pending: list[ast.AST] = body[::-1]

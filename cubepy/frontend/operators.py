@@ -86,7 +86,9 @@ _VERBS: Mapping[type[ast.AST], str] = {
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-def evaluate_in_python(frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any) -> Known:
+def evaluate_in_python(
+    frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any
+) -> Known:
     """What Python itself computes from values known while compiling."""
     try:
         return Known(function(*values))
@@ -96,7 +98,9 @@ def evaluate_in_python(frame: Frame, function: Callable[..., Any], at: ast.AST, 
         ) from error
 
 
-def binary(frame: Frame, operation: ast.operator, left: Operand, right: Operand, at: ast.AST) -> Value:
+def binary(
+    frame: Frame, operation: ast.operator, left: Operand, right: Operand, at: ast.AST
+) -> Value:
     """`left operation right`."""
     if isinstance(left.value, Poison) or isinstance(right.value, Poison):
         return POISON
@@ -206,9 +210,7 @@ def _complemented(operand: Operand, other: Operand) -> Operand:
     return operand
 
 
-def _shift(
-    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
-) -> Value:
+def _shift(frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST) -> Value:
     if isinstance(left.value, Known):
         count = typed(frame, right.value, right.node)
         type = scalar_type(count)
@@ -249,9 +251,10 @@ def _power(frame: Frame, left: Operand, right: Operand, at: ast.AST) -> Value:
     exponent_type = getattr(exponent, "type", None)
     integers = [type for type in (base_type, exponent_type) if type is not None]
     literal_base = isinstance(left.value, Known) and isinstance(left.value.value, float)
-    if all(isinstance(type, Scalar) and type.is_integer for type in integers) and not literal_base:
-        if not (isinstance(exponent, Known) and isinstance(exponent.value, float)):
-            return _integer_power(frame, left, right, at)
+    float_power = isinstance(exponent, Known) and isinstance(exponent.value, float)
+    whole = all(isinstance(type, Scalar) and type.is_integer for type in integers)
+    if whole and not literal_base and not float_power:
+        return _integer_power(frame, left, right, at)
     base, power = unify(frame, [left, right], at, "raise")
     if not scalar_type(base).is_float:
         raise frame.error(
@@ -326,7 +329,9 @@ def unary(frame: Frame, operation: ast.unaryop, operand: Operand, at: ast.AST) -
 # ── comparison ───────────────────────────────────────────────────────────────────────────────────
 
 
-def compare(frame: Frame, operation: ast.cmpop, left: Operand, right: Operand, at: ast.AST) -> Value:
+def compare(
+    frame: Frame, operation: ast.cmpop, left: Operand, right: Operand, at: ast.AST
+) -> Value:
     """One comparison, by mathematical value where two types of one kind meet."""
     if isinstance(left.value, Poison) or isinstance(right.value, Poison):
         return POISON
@@ -386,7 +391,9 @@ def _compare_literal(
         rhs = literal(frame, value, type, number.node)
         return frame.emit(_ROWS[kind], op, rhs, at=at)
     if isinstance(value, float) and op in frame.soft and retype(frame, op, F32):
-        return frame.emit(_ROWS[kind], convert(frame, op, F32, at), frame.const(F32, value, at), at=at)
+        return frame.emit(
+            _ROWS[kind], convert(frame, op, F32, at), frame.const(F32, value, at), at=at
+        )
     if isinstance(value, float):
         whole = _whole_bound(kind, value)
         if isinstance(whole, bool):
@@ -453,5 +460,3 @@ def _compare_with_u64(frame: Frame, kind: type[ast.AST], a: Op, b: Op, at: ast.A
     if kind in (ast.Lt, ast.LtE, ast.NotEq):
         return frame.emit(ops.BIT_OR, negative, plain, at=at)
     return frame.emit(ops.BIT_AND, frame.emit(ops.BIT_NOT, negative, at=at), plain, at=at)
-
-

@@ -1,9 +1,11 @@
 """The scalar types as kernels and annotations spell them: `f32`, `i64`, `index`, `bool_` …
 
-Each is a class, so that `x: f32` and `Array[f32]` type-check. Calling one on the host converts as the
-kernel's cast does and gives a NumPy scalar; inside a kernel the front end turns the call into a cast.
-The abstract classes `Number`, `Int`, `UInt`, `Float` are bounds of generic kernels.
+Each is a class, so that `x: f32` and `Array[f32]` type-check. Calling one on the host converts as
+a kernel's cast does and gives a NumPy scalar; inside a kernel the front end makes a cast of the
+call. The abstract classes `Number`, `Int`, `UInt`, `Float` are bounds of generic kernels.
 """
+
+# ruff: noqa: N801 (these are the names of the types)
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ class Session:
     """The state of one `lower`. Helpers are kept by function and skeletons of their arguments."""
 
     specialization: Specialization
+    prefix: str = ""
     functions: list[Function] = field(default_factory=list)
     instances: dict[Hashable, Instance] = field(default_factory=dict)
     complaints: list[Complaint] = field(default_factory=list)
@@ -80,7 +81,7 @@ class Session:
     def fresh_name(self, name: str) -> str:
         """A name no helper has yet."""
         taken = {function.name for function in self.functions}
-        number = 1
+        number, name = 1, self.prefix + name
         fresh = name
         while fresh in taken:
             number += 1

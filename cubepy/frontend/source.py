@@ -1,7 +1,7 @@
 """Stage 1, capture: a Python function becomes a :class:`KernelSource`.
 
-The whole file is parsed once and the `def` or `lambda` is found by its first line, so that lines and
-columns are true without any dedenting. Nothing is lowered here, and no argument is looked at.
+The whole file is parsed once and the `def` or `lambda` is found by its first line, so that lines
+and columns are true without any dedenting. Nothing is lowered here, and no argument is looked at.
 """
 
 from __future__ import annotations
@@ -95,18 +95,10 @@ class KernelSource:
         }
 
     def _annotation(self, name: str, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        holder = types.SimpleNamespace(__annotations__={name: value})
-        scope = {**closure_values(self.function), **dict(inspect_locals(self))}
+        scope = {**closure_values(self.function), **_SURROUNDINGS.get(self.function.__code__, {})}
         try:
-            # The one evaluator of annotation text that the standard library offers.
-            return inspect.get_annotations(
-                holder,  # type: ignore[arg-type]
-                globals=self.function.__globals__,
-                locals=scope,
-                eval_str=True,
-            )[name]
+            while isinstance(value, str):
+                value = _evaluated(value, self.function.__globals__, scope)
         except Exception as error:
             raise CubeSyntaxError(
                 Diagnostic(
@@ -115,16 +107,21 @@ class KernelSource:
                     help="import the names it uses where the kernel is defined",
                 )
             ) from error
+        return value
+
+
+def _evaluated(text: str, names: dict[str, Any], scope: Mapping[str, Any]) -> object:
+    """The object that an annotation's text means, by the one evaluator the library offers."""
+
+    def holder() -> None: ...
+
+    holder.__annotations__ = {"it": text}
+    return inspect.get_annotations(holder, globals=names, locals=scope, eval_str=True)["it"]
 
 
 # The locals of the function around a kernel, by the kernel's code: annotations that are text may
 # name them although the kernel does not capture them.
 _SURROUNDINGS: dict[types.CodeType, Mapping[str, Any]] = {}
-
-
-def inspect_locals(source: KernelSource) -> Mapping[str, Any]:
-    """Names around the kernel's definition that only its annotations use."""
-    return _SURROUNDINGS.get(source.function.__code__, {})
 
 
 def closure_values(function: types.FunctionType) -> dict[str, Any]:
@@ -182,9 +179,7 @@ def capture(
 def _refuse_generators(function: types.FunctionType) -> None:
     flags = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
     if function.__code__.co_flags & flags:
-        place = Loc(
-            file=function.__code__.co_filename, line=function.__code__.co_firstlineno
-        )
+        place = Loc(file=function.__code__.co_filename, line=function.__code__.co_firstlineno)
         raise CubeSyntaxError(
             Diagnostic(
                 message=f"{function.__qualname__} is a generator or coroutine",

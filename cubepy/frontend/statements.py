@@ -95,9 +95,7 @@ def assign_target(frame: Frame, target: ast.expr, value: Value, value_node: ast.
         raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
 
 
-def _unpack(
-    frame: Frame, target: ast.Tuple | ast.List, value: Value, value_node: ast.expr
-) -> None:
+def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, value_node: ast.expr) -> None:
     if isinstance(value, Poison):
         for inner in target.elts:
             assign_target(frame, inner, value, value_node)
@@ -119,9 +117,7 @@ def _unpack(
             inner_nodes = [value_node] * len(items)
             targets[star] = starred.value
     if len(items) != len(targets):
-        raise frame.error(
-            CubeTypeError, f"{len(items)} values for {len(targets)} names", target
-        )
+        raise frame.error(CubeTypeError, f"{len(items)} values for {len(targets)} names", target)
     for inner, item, inner_node in zip(targets, items, inner_nodes, strict=True):
         assign_target(frame, inner, item, inner_node)
 
@@ -226,7 +222,10 @@ def _run_case(
     place = frame.loc(case.pattern)
     frame.merge(
         [end, frame.assigned],
-        [("not assigned in this case", place), ("not assigned where this case does not hold", place)],
+        [
+            ("not assigned in this case", place),
+            ("not assigned where this case does not hold", place),
+        ],
     )
 
 
@@ -255,16 +254,18 @@ def _pattern(frame: Frame, subject: Operand, pattern: ast.pattern) -> Op | bool:
             if part is True or found is True:
                 return True
             if isinstance(part, Op):
-                found = frame.emit(ops.BIT_OR, found, part, at=choice) if isinstance(found, Op) else part
+                found = (
+                    frame.emit(ops.BIT_OR, found, part, at=choice)
+                    if isinstance(found, Op)
+                    else part
+                )
         return found
     if isinstance(pattern, ast.MatchSingleton):
         other = Operand(Known(pattern.value), pattern)
     elif isinstance(pattern, ast.MatchValue):
         other = Operand(lower_expression(frame, pattern.value), pattern.value)
     else:
-        raise frame.error(
-            CubeSyntaxError, "this pattern", pattern, "kernels match values, | and _"
-        )
+        raise frame.error(CubeSyntaxError, "this pattern", pattern, "kernels match values, | and _")
     value = compare(frame, ast.Eq(), subject, other, pattern)
     return False if isinstance(value, Poison) else as_condition(frame, value, pattern)
 
@@ -311,5 +312,3 @@ def lower_assert(frame: Frame, node: ast.Assert) -> None:
         message = lower_expression(frame, node.msg) if node.msg is not None else None
         text = f": {message.value}" if isinstance(message, Known) else ""
         raise frame.error(ComptimeError, f"the assertion does not hold{text}", node)
-
-

@@ -163,9 +163,7 @@ def _first_type(frame: Frame, variable: Variable, value: Value, at: ast.AST) -> 
     return type
 
 
-def _converted(
-    frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST
-) -> Op:
+def _converted(frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST) -> Op:
     """A value as the variable's type, for an assignment."""
     type = binding.type
     assert type is not None
@@ -206,9 +204,7 @@ def _converted_literal(
     return literal(frame, number, type, at)
 
 
-def _retype_variable(
-    frame: Frame, variable: Variable, binding: Binding, wanted: Scalar
-) -> bool:
+def _retype_variable(frame: Frame, variable: Variable, binding: Binding, wanted: Scalar) -> bool:
     """Let a variable begun by a literal take a type that holds both what it has and `wanted`."""
     assert binding.type is not None
     joined = promote(binding.type, wanted)
@@ -276,9 +272,7 @@ def _new_slots(
     return binding
 
 
-def _store(
-    frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST
-) -> None:
+def _store(frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST) -> None:
     if binding.parts:
         if not isinstance(value, TupleValue) or len(value.items) != len(binding.parts):
             raise _kind_error(frame, variable, binding, value, at)
@@ -320,7 +314,6 @@ def poison_targets(frame: Frame, statement: ast.AST) -> None:
 
 def _targets(statement: ast.AST) -> Iterable[ast.AST]:
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node
-        elif isinstance(node, ast.FunctionDef):
+        stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if stored or isinstance(node, ast.FunctionDef):
             yield node

@@ -1,7 +1,7 @@
 """Every name a kernel may use from `cubepy` besides types: positions and functions, one line each.
 
-What a function does stands in its row of the op table or in `intrinsics.py`; here are only the names
-that users import. `INTRINSICS` has all functions by name.
+What a function does stands in its row of the op table or in `intrinsics.py`; here are only the
+names that users import. `INTRINSICS` has all functions by name.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ __all__ = [
     "UNIT_POS_X",
     "UNIT_POS_Y",
     "UNIT_POS_Z",
+    "abs",
     "atomic_add",
     "atomic_and_",
     "atomic_compare_exchange",
@@ -75,9 +76,11 @@ __all__ = [
     "isnan",
     "local_array",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
+    "max",
+    "min",
     "mul_hi",
     "plane_all",
     "plane_any",
@@ -102,6 +105,7 @@ __all__ = [
     "recip",
     "rotl",
     "rotr",
+    "round",
     "rsqrt",
     "select",
     "shared",
@@ -109,7 +113,6 @@ __all__ = [
     "sin",
     "sqrt",
     "static_assert",
-    "static_print",
     "sync_cube",
     "sync_plane",
     "tan",
@@ -159,6 +162,10 @@ log1p: Any = intrinsic("log1p")
 sin: Any = intrinsic("sin")
 cos: Any = intrinsic("cos")
 tan: Any = intrinsic("tan")
+abs: Any = intrinsic("abs")
+max: Any = intrinsic("max")
+min: Any = intrinsic("min")
+round: Any = intrinsic("round")
 tanh: Any = intrinsic("tanh")
 pow: Any = intrinsic("pow")
 sqrt: Any = intrinsic("sqrt")
@@ -199,7 +206,6 @@ sync_cube: Any = intrinsic("sync_cube")
 sync_plane: Any = intrinsic("sync_plane")
 cube_uniform: Any = intrinsic("cube_uniform")
 static_assert: Any = intrinsic("static_assert")
-static_print: Any = intrinsic("static_print")
 atomic_add: Any = intrinsic("atomic_add")
 atomic_sub: Any = intrinsic("atomic_sub")
 atomic_min: Any = intrinsic("atomic_min")
