@@ -44,9 +44,8 @@ def power_of_two(biased: Any, form: FloatFormat) -> Any:
 
 def clamped(x: Any, limits: tuple[float, float]) -> Any:
     """`x` within the limits; NaN stays NaN."""
-    low, high = limits
-    below = cb.select(x > high, high, x)
-    return cb.select(below < low, low, below)
+    below = cb.select(x > limits[1], limits[1], x)
+    return cb.select(below < limits[0], limits[0], below)
 
 
 def fast_two_sum(a: Any, b: Any) -> Any:

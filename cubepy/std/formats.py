@@ -26,6 +26,7 @@ class FloatFormat:
 
     bits: int
     fraction_bits: int
+    spare_bits: int
     bias: int
     rounder: float
     rounder_bits: int
@@ -49,7 +50,8 @@ class FloatFormat:
     first_bits: int
     log_tail: Coefficients
     half_root_bits: int
-    log2_atanh: tuple[float, float, float, float]
+    log2_linear: tuple[float, float]
+    log2_cubic: tuple[float, float]
     log2_atanh_tail: Coefficients
 
     half_pi: tuple[float, float, float]
@@ -71,6 +73,7 @@ class FloatFormat:
 F32 = FloatFormat(
     bits=32,
     fraction_bits=23,
+    spare_bits=8,
     bias=127,
     rounder=12582912.0,
     rounder_bits=0x4B400000,
@@ -92,12 +95,8 @@ F32 = FloatFormat(
     first_bits=0x3F2AAAAB,  # 2/3
     log_tail=polynomials.LOG_TAIL_F32,
     half_root_bits=0x3F3504F3,
-    log2_atanh=(
-        2.885390043258667,
-        3.851926067000022e-08,
-        0.9617967009544373,
-        -7.028461812552678e-09,
-    ),
+    log2_linear=(2.885390043258667, 3.851926067000022e-08),
+    log2_cubic=(0.9617967009544373, -7.028461812552678e-09),
     log2_atanh_tail=polynomials.POW_LOG_TAIL_F32,
     half_pi=(1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15),
     two_over_pi=0.6366197466850281,
@@ -117,6 +116,7 @@ F32 = FloatFormat(
 F64 = FloatFormat(
     bits=64,
     fraction_bits=52,
+    spare_bits=11,
     bias=1023,
     rounder=6755399441055744.0,
     rounder_bits=0x4338000000000000,
@@ -138,12 +138,8 @@ F64 = FloatFormat(
     first_bits=0x3FE6A09E667F3BCD,  # sqrt(1/2)
     log_tail=polynomials.ATANH_TAIL_F64,
     half_root_bits=0x3FE6A09E667F3BCD,
-    log2_atanh=(
-        2.8853900817779268,
-        4.0710547481862066e-17,
-        0.9617966939259756,
-        5.0577616648125907e-17,
-    ),
+    log2_linear=(2.8853900817779268, 4.0710547481862066e-17),
+    log2_cubic=(0.9617966939259756, 5.0577616648125907e-17),
     log2_atanh_tail=polynomials.POW_LOG_TAIL_F64,
     half_pi=(1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
     two_over_pi=0.6366197723675814,

@@ -16,7 +16,7 @@ from cubepy.std.formats import FloatFormat
 __all__ = ["log", "log1p", "log2", "log10", "split_at"]
 
 
-def split_at(x: Any, first_bits: int, form: FloatFormat) -> Any:
+def split_at(x: Any, first_bits: Any, form: FloatFormat) -> Any:
     """(k, m) with x = m·2**k, k a float, m from the float with bits `first_bits` to its double.
 
     For finite x > 0, denormals included.
@@ -25,9 +25,9 @@ def split_at(x: Any, first_bits: int, form: FloatFormat) -> Any:
     bits = bits_of(cb.select(tiny, x * form.denormal_scale, x), form)
     biased = (bits + (form.one_bits - first_bits)) >> form.fraction_bits
     m = from_bits(bits - (biased << form.fraction_bits) + form.one_bits, form)
-    base = form.integer_base + form.bias
-    raised = from_bits(biased | form.integer_bits, form)
-    k = cb.select(tiny, raised - (base + form.denormal_shift), raised - base)
+    # The exponent as a float: put below the leading bit of 2**fraction_bits, which is then taken off.
+    raised = from_bits(biased | form.integer_bits, form) - (form.integer_base + form.bias)
+    k = cb.select(tiny, raised - form.denormal_shift, raised)
     return k, m
 
 

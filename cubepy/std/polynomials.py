@@ -1,4 +1,4 @@
-"""Coefficients of the library's polynomials, lowest power first, all floats of their format.
+"""Coefficients of the library's polynomials, lowest power first, floats of their format.
 
 Derived by `tests/nightly/derive_polynomials.py` (weighted minimax, coefficients rounded one after
 the other), which also writes and checks this file. Each comment says what the polynomial stands

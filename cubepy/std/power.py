@@ -47,11 +47,12 @@ def _log2(x: Any, form: FloatFormat) -> Any:
     s_low = cb.fma(-s, divisor_low, cb.fma(-s, divisor, f)) * inverse
     z = s * s
     z_low = cb.fma(s, s, -z) + 2.0 * s * s_low
-    one, one_low, three, three_low = form.log2_atanh
-    cubic = three * z
-    cubic_low = cb.fma(three, z, -cubic) + cb.fma(three, z_low, three_low * z)
-    factor, factor_low = fast_two_sum(one, cubic)
-    factor_low = factor_low + (one_low + cb.fma(z * z, horner(z, form.log2_atanh_tail), cubic_low))
+    cubic = form.log2_cubic[0] * z
+    cubic_low = cb.fma(form.log2_cubic[0], z, -cubic)
+    cubic_low = cubic_low + cb.fma(form.log2_cubic[0], z_low, form.log2_cubic[1] * z)
+    factor, factor_rest = fast_two_sum(form.log2_linear[0], cubic)
+    tail = cb.fma(z * z, horner(z, form.log2_atanh_tail), cubic_low)
+    factor_low = factor_rest + (form.log2_linear[1] + tail)
     part = s * factor
     part_low = cb.fma(s, factor, -part) + cb.fma(s, factor_low, s_low * factor)
     total, total_low = fast_two_sum(k, part)

@@ -44,12 +44,11 @@ _WORDS_64 = (
 def reduce_large(x: Any, form: FloatFormat) -> Any:
     """(quadrant, high, low) with x = quadrant·π/2 + high - low, |high| <= π/4, for |x| >= 2**17."""
     bits = bits_of(abs(x), form)
-    top_bit = form.bits - 1
-    significand = (bits << (top_bit - form.fraction_bits)) | (1 << top_bit)
+    significand = (bits << form.spare_bits) | (1 << (form.bits - 1))
     upper, lower = _turns(significand, (bits >> form.fraction_bits) - (form.bias + 1), form)
-    quadrant = (upper + (1 << (top_bit - 2))) >> (top_bit - 1)
-    rest = upper - (quadrant << (top_bit - 1))
-    negative = (rest >> top_bit) == 1
+    quadrant = (upper + (1 << (form.bits - 3))) >> (form.bits - 2)
+    rest = upper - (quadrant << (form.bits - 2))
+    negative = (rest >> (form.bits - 1)) == 1
     size = cb.select(negative, cb.select(lower == 0, -rest, ~rest), rest)
     high, low = _radians(size, cb.select(negative, -lower, lower), form)
     below_zero = x < 0.0
@@ -80,20 +79,24 @@ def _radians(upper: Any, lower: Any, form: FloatFormat) -> Any:
     """A positive fraction of a turn in radians, in two parts, with leading zeros shifted out."""
     zeros = cb.clz(upper)
     kept = (upper << zeros) | (lower >> (form.bits - zeros))
-    spare = form.bits - 1 - form.fraction_bits
-    if form.bits == 32:
-        whole, part = cb.f32(cb.i32(kept >> spare)), cb.f32(cb.i32(kept & ((1 << spare) - 1)))
-    else:
-        whole, part = cb.f64(cb.i64(kept >> spare)), cb.f64(cb.i64(kept & ((1 << spare) - 1)))
+    whole = _as_float(kept >> form.spare_bits, form)
+    part = _as_float(kept & ((1 << form.spare_bits) - 1), form)
     high = whole * form.half_pi[0]
-    tail = cb.fma(part * 0.5**spare, form.half_pi[0], whole * form.half_pi[1])
+    tail = cb.fma(part * 0.5**form.spare_bits, form.half_pi[0], whole * form.half_pi[1])
     near, low = fast_two_sum(high, cb.fma(whole, form.half_pi[0], -high) + tail)
-    scale = power_of_two(form.bias + spare + 2 - form.bits - zeros, form)
+    scale = power_of_two(form.bias + form.spare_bits + 2 - form.bits - zeros, form)
     return near * scale, low * scale
 
 
+def _as_float(small: Any, form: FloatFormat) -> Any:
+    """An unsigned integer that fits the significand; as a signed one, which every machine converts."""
+    if form.bits == 32:
+        return cb.f32(cb.i32(small))
+    return cb.f64(cb.i64(small))
+
+
 def _window_32(offset: Any) -> Any:
-    """Three words of 2/π from a bit offset below 128: the word by selects, then the bits by shifts."""
+    """Three words of 2/π from a bit offset below 128: words by selects, then bits by shifts."""
     two, one = (offset & 64) != 0, (offset & 32) != 0
     a0 = cb.select(two, cb.u32(_WORDS_32[2]), cb.u32(_WORDS_32[0]))
     a1 = cb.select(two, cb.u32(_WORDS_32[3]), cb.u32(_WORDS_32[1]))
@@ -105,13 +108,13 @@ def _window_32(offset: Any) -> Any:
     return _joined(b0, b1, b2, b3, offset & 31, 32)
 
 
-def _joined(w0: Any, w1: Any, w2: Any, w3: Any, shift: Any, width: int) -> Any:
+def _joined(w0: Any, w1: Any, w2: Any, w3: Any, shift: Any, width: Any) -> Any:
     """Three words at a bit offset into four; a shift by the whole width gives 0."""
     back = width - shift
     return (w0 << shift) | (w1 >> back), (w1 << shift) | (w2 >> back), (w2 << shift) | (w3 >> back)
 
 
-def _pick(bit: Any, place: int, step: int) -> Any:
+def _pick(bit: Any, place: Any, step: Any) -> Any:
     """Word `place + step` of the table where the bit is set, else word `place`."""
     return cb.select(bit, cb.u64(_WORDS_64[place + step]), cb.u64(_WORDS_64[place]))
 

@@ -19,8 +19,7 @@ __all__ = ["cos", "sin", "tan"]
 
 
 def _reduced(x: Any, form: FloatFormat) -> Any:
-    """(quadrant, high, low): `x` is quadrant·π/2 + high - low; only the low two bits of quadrant
-    count.
+    """(quadrant, high, low): x = quadrant·π/2 + high - low; two bits of the quadrant count.
 
     x - k·first is exact since both are multiples of the last place of numbers near 1. Of the next
     step both errors are kept: that of the product (by fma) and that of the difference.
@@ -51,7 +50,7 @@ def _cosine(high: Any, low: Any, z: Any, form: FloatFormat) -> Any:
     return near, rest + cb.fma(z * z, horner(z, form.cos_tail), high * low)
 
 
-def _circular(x: Any, turn: int, form: FloatFormat) -> Any:
+def _circular(x: Any, turn: Any, form: FloatFormat) -> Any:
     """sin(x + turn·π/2)."""
     quadrant, high, low = _reduced(x, form)
     z = high * high
