@@ -66,25 +66,23 @@ class Cube(Generic[P, R]):
         self, shape: Sizes, device: str | Device | None = None, check: str = "auto"
     ) -> Launcher:
         """A launch of one unit for each place of `shape`, whose last axis is x."""
-        try:
-            return self._launchers[shape, device, check]
-        except (KeyError, TypeError):
-            work = Work(shape=shape_of(shape), check=_check(check))
-            return self._launcher((work.shape, device, check), work, device)
+        if type(shape) is not int and type(shape) is not tuple:
+            shape = shape_of(shape)
+        key = (shape, device, check)
+        found = self._launchers.get(key)
+        if found is None:
+            found = self._keep(key, Work(shape=shape_of(shape), check=_check(check)), device)
+        return found
 
     def __getitem__(self, sizes: Any) -> Launcher:
         """`k[cube_count, cube_dim]`: exactly so many cubes of so many units."""
-        try:
-            return self._launchers[sizes]
-        except (KeyError, TypeError):
-            if not (isinstance(sizes, tuple) and len(sizes) == 2):
-                name = self._source.name
-                raise LaunchError(
-                    f"{name}[{sizes!r}]: expects a cube count and a cube dim\n"
-                    f"  help: {name}[count, dim](…); for a shape, {name}.over(shape)(…)"
-                ) from None
-            work = Work(cube_count=triple(sizes[0], "cube_count"), cube_dim=_frozen(sizes[1]))
-            return self._launcher((work.cube_count, work.cube_dim), work, None)
+        if not (isinstance(sizes, tuple) and len(sizes) == 2):
+            name = self._source.name
+            raise LaunchError(
+                f"{name}[{sizes!r}]: expects a cube count and a cube dim\n"
+                f"  help: {name}[count, dim](…); for a shape, {name}.over(shape)(…)"
+            )
+        return self.launcher(*sizes)
 
     def launch(
         self,
@@ -107,13 +105,17 @@ class Cube(Generic[P, R]):
         check: str = "auto",
     ) -> Launcher:
         """What `launch` calls: the kernel with these sizes, ready for arguments."""
-        work = Work(
-            cube_count=triple(cube_count, "cube_count"),
-            cube_dim=_frozen(cube_dim),
-            check=_check(check),
-        )
-        key = (work, device)
-        return self._launchers.get(key) or self._launcher(key, work, device)
+        if type(cube_count) is not int and type(cube_count) is not tuple:
+            cube_count = triple(cube_count, "cube_count")
+        if isinstance(cube_dim, list):
+            cube_dim = tuple(cube_dim)
+        key = (cube_count, cube_dim, device, check)
+        found = self._launchers.get(key)
+        if found is None:
+            count = triple(cube_count, "cube_count")
+            work = Work(cube_count=count, cube_dim=cube_dim, check=_check(check))
+            found = self._keep(key, work, device)
+        return found
 
     def inspect(
         self, *arguments: Any, target: str | Target | None = None, **keywords: Any
@@ -124,18 +126,12 @@ class Cube(Generic[P, R]):
         """
         return self.over(1).inspect(*arguments, target=target, **keywords)
 
-    def _launcher(self, key: Any, work: Work, device: str | Device | None) -> Launcher:
+    def _keep(self, key: Any, work: Work, device: str | Device | None) -> Launcher:
         if len(self._launchers) >= KEPT:
             self._launchers.clear()
         found = None if device is None else find_device(device)
-        launcher = Launcher(self._resolver, work, found)
-        self._launchers[key] = launcher
+        launcher = self._launchers[key] = Launcher(self._resolver, work, found)
         return launcher
-
-
-def _frozen(cube_dim: Any) -> Any:
-    """`cube_dim` as a hashable value; numbers are looked at when the device is known."""
-    return tuple(cube_dim) if isinstance(cube_dim, list) else cube_dim
 
 
 def _check(check: str) -> str:
@@ -170,8 +166,11 @@ def cube(
     `fast_math` names what floating-point arithmetic may ignore (`True`: all of it); `contract`
     makes `a*b + c` of the source round once; `deterministic` refuses float atomics.
     """
-    flags = _fast_math(fast_math)
-    chosen = {"fast_math": flags, "contract": contract, "deterministic": deterministic}
+    chosen: dict[str, str | bool] = {
+        "fast_math": _fast_math(fast_math),
+        "contract": contract,
+        "deterministic": deterministic,
+    }
     options = tuple((name, value) for name, value in chosen.items() if value)
 
     def decorate(decorated: Callable[..., Any]) -> Cube[..., Any]:

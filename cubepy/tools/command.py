@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from cubepy.errors import CubeError
 from cubepy.tools.doctor import doctor
@@ -40,7 +41,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Words = argparse._SubParsersAction  # type: ignore[type-arg]  # noqa: SLF001 (no public name)
+# argparse has no public name for what `add_subparsers` gives.
+Words: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_show(words: Words) -> None:
