@@ -394,9 +394,9 @@ def _fix(first: Scalar, second: Scalar, right: Operand, left: Operand | None) ->
         )
         return f"convert the {flag}: {number}({text})" if number != BOOL else "use &, | or ^"
     if INDEX in (first, second) and not (first.is_float or second.is_float):
-        position, number = (left_text, right_text) if first == INDEX else (right_text, left_text)
+        at, value = (left_text, right_text) if first == INDEX else (right_text, left_text)
         unsigned = second if first == INDEX else first
-        return f"{unsigned}({position}) to hash (wraps), cb.index({number}) to address"
+        return f"{unsigned}({at}) to hash (wraps), cb.index({value}) to address"
     if first.is_integer and second.is_float:
         return f"convert one side, for example {second}({left_text})"
     if first.is_float and second.is_float:

@@ -7,7 +7,7 @@ or another type; a :class:`Plan` carries what was learnt from one attempt to the
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,7 +70,7 @@ class Binding:
     soft: bool = False
     literals: list[Any] = field(default_factory=list)
     parts: tuple[Binding, ...] = ()
-    maker: type[Any] | None = None
+    maker: Callable[..., Any] | None = None
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeVar
 
-from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
 from cubepy.frontend.calls import Call, calls_functions
 from cubepy.frontend.captures import function_of, read_captures, source_of
 from cubepy.frontend.coercion import Operand, as_type, describe
@@ -72,7 +72,9 @@ def lower_repeatedly(
             return result
         del session.complaints[complaints:]
         session.functions, session.instances = list(functions), dict(instances)
-    raise frame.error(CubeTypeError, "the types of the variables do not settle", node)
+    raise CubeTypeError(
+        Diagnostic(message="the types of the variables do not settle", loc=source.loc)
+    )
 
 
 def start_frame(frame: Frame) -> None:

@@ -44,6 +44,7 @@ from cubepy.ir import (
     BOOL,
     F32,
     INDEX,
+    SCALARS,
     Op,
     OpDef,
     PrivateType,
@@ -329,7 +330,7 @@ def lower_bitcast(frame: Frame, call: Call) -> Value:
 
 
 def _by_name(name: str) -> Scalar | None:
-    return ops.SCALARS.get(name)
+    return SCALARS.get(name)
 
 
 @lowers_intrinsic("select")
@@ -413,7 +414,7 @@ def lower_rotate(frame: Frame, call: Call) -> Value:
     type = scalar_type(op)
     if not type.is_integer:
         raise frame.error(CubeTypeError, f"{call.name} takes integers, not {type}", call.node)
-    unsigned = ops.SCALARS[f"u{type.bits}"]
+    unsigned = SCALARS[f"u{type.bits}"]
     bits = frame.emit(ops.BITCAST, op, at=call.node, attrs={"to": unsigned}) \
         if type.is_signed else op  # fmt: skip
     steps = convert(frame, as_index(frame, count.value, count.node, "a count"), unsigned, call.node)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["comptime_key", "is_mutable", "mutable_kind"]
+__all__ = ["comptime_key", "mutable_kind"]
 
 _ATOMS = (int, str, bytes, complex, type(None), type(Ellipsis), range, slice)
 _CODE_TYPES = (
@@ -62,7 +62,7 @@ def comptime_key(value: object) -> Hashable:
         return (type(value), *(comptime_key(getattr(value, field.name)) for field in fields))
     if isinstance(value, types.ModuleType | type) or mutable_kind(value) is not None:
         return _Identity(value)
-    return (type(value), value) if isinstance(value, Hashable) else _Identity(value)
+    return (type(value), value)
 
 
 def _function_key(function: types.FunctionType) -> Hashable:
@@ -71,11 +71,6 @@ def _function_key(function: types.FunctionType) -> Hashable:
     keywords: Mapping[str, Any] = function.__kwdefaults__ or {}
     pairs = tuple((name, comptime_key(value)) for name, value in keywords.items())
     return (function.__code__, defaults, pairs)
-
-
-def is_mutable(value: object) -> bool:
-    """Whether an object may change after it was captured."""
-    return mutable_kind(value) is not None
 
 
 def mutable_kind(value: object) -> str | None:
@@ -87,6 +82,6 @@ def mutable_kind(value: object) -> str | None:
     if dataclasses.is_dataclass(value):
         frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 (no such stub)
         return None if frozen else f"an instance of {type(value).__name__}, a dataclass not frozen"
-    if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
-        return None
+    if type(value).__hash__ not in (None, object.__hash__):
+        return None  # compares by content, so it promises not to change
     return f"an instance of {type(value).__name__}"

@@ -226,7 +226,8 @@ def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Valu
         )
     try:
         if isinstance(owner, TupleValue):
-            return owner.items[at]
+            item: Value = owner.items[at]
+            return item
         if isinstance(owner, Known):
             return from_python(frame, owner.value[at], node)
     except (IndexError, KeyError, TypeError) as error:

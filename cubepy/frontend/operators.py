@@ -52,6 +52,11 @@ _PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_UNARY: Mapping[type[ast.AST], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
 _ROWS: Mapping[type[ast.AST], OpDef] = {
     ast.Add: ops.ADD,
     ast.Sub: ops.SUB,
@@ -310,11 +315,10 @@ def unary(frame: Frame, operation: ast.unaryop, operand: Operand, at: ast.AST) -
     value = operand.value
     if isinstance(value, Poison):
         return POISON
-    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
     if isinstance(value, Known):
         if isinstance(operation, ast.Invert) and isinstance(value.value, bool):
             return Known(not value.value)
-        return evaluate_in_python(frame, function[type(operation)], at, value.value)
+        return evaluate_in_python(frame, _UNARY[type(operation)], at, value.value)
     op = typed(frame, value, operand.node)
     type_ = scalar_type(op)
     if isinstance(operation, ast.Invert):

@@ -209,11 +209,11 @@ class f64(Float):
     scalar = F64
 
 
-_CLASSES: dict[str, type[ScalarClass]] = {
-    cls.scalar.name: cls
-    for cls in (bool_, i8, i16, i32, i64, u8, u16, u32, u64, index, f16, bf16, f32, f64)
-    if cls.scalar is not None
-}
+_EVERY: tuple[type[ScalarClass], ...] = (
+    *(bool_, i8, i16, i32, i64, u8, u16, u32, u64, index),
+    *(f16, bf16, f32, f64),
+)
+_CLASSES = {cls.scalar.name: cls for cls in _EVERY if cls.scalar is not None}
 _PYTHON: dict[object, Scalar] = {int: INDEX, float: F32, bool: BOOL}
 
 

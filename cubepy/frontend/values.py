@@ -49,7 +49,7 @@ class TupleValue:
     """Several values. `maker` is the class of a named tuple, or None."""
 
     items: tuple[Value, ...]
-    maker: type[Any] | None = None
+    maker: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +104,7 @@ class Skeleton:
     key: tuple[Any, ...]
     type: Type | None = None
     known: Known | None = None
-    maker: type[Any] | None = None
+    maker: Callable[..., Any] | None = None
     function: LocalFunction | None = None
     names: tuple[str, ...] = ()
     parts: tuple[Skeleton, ...] = field(default=())
