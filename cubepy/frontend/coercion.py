@@ -169,8 +169,9 @@ def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
     binding = frame.bindings[variable]
     if not all(literal_fits(value, target) for value in binding.literals):
         return False
-    frame.plan.types[variable] = target
-    frame.plan.changed = True
+    if earlier != target and binding.type != target:
+        frame.plan.types[variable] = target
+        frame.plan.changed = True
     return True
 
 
