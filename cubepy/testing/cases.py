@@ -6,8 +6,10 @@ compiles and launches it on any device; nothing here knows an op.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,12 +24,14 @@ __all__ = ["Case", "Failure", "check_case", "run_kernel"]
 
 Array = np.ndarray[Any, Any]
 Argument = Array | int | float | bool
+View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Case:
     """`arguments` by parameter name; `expected` the content of some of them after the launch.
 
+    `views`: start, shape and strides, in elements, of arguments that are views of their memory.
     `steps`: how many representable values a float may be off. `operands` are those of each
     output's elements, for messages. `extent` is the shape launched over, None for whole cubes.
     """
@@ -39,6 +43,8 @@ class Case:
     expected: Mapping[str, Array]
     cube_count: tuple[int, int, int] = (1, 1, 1)
     extent: tuple[int, int, int] | None = None
+    views: Mapping[str, View] = field(default_factory=dict)
+    raises: type[Exception] | None = None
     steps: int = 0
     operands: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
 
@@ -67,6 +73,7 @@ def run_kernel(
     *,
     cube_count: tuple[int, int, int] = (1, 1, 1),
     extent: tuple[int, int, int] | None = None,
+    views: Mapping[str, View] = MappingProxyType({}),
 ) -> dict[str, Array]:
     """The arrays among the arguments after a launch; the ones given are not touched."""
     loaded = device.load(_artifact(kernel, device.target))
@@ -78,7 +85,9 @@ def run_kernel(
     for param in kernel.params:
         value = arguments[param.name]
         if isinstance(param.type, BufferType):
-            bindings.append(_binding(memories[param.name], copies[param.name], param.type))
+            shape = copies[param.name].shape
+            view = views.get(param.name) or (0, shape, _strides(shape))
+            bindings.append(_binding(memories[param.name], view, param.type))
         else:
             assert isinstance(param.type, Scalar)
             assert not isinstance(value, np.ndarray)
@@ -109,18 +118,22 @@ def _memory(device: Device, array: Array) -> Any:
     return memory
 
 
-def _binding(memory: Any, array: Array, type: BufferType) -> ArrayBinding:
-    strides = tuple(stride // array.itemsize for stride in array.strides)
+def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def _binding(memory: Any, view: View, type: BufferType) -> ArrayBinding:
+    start, shape, strides = view
     return ArrayBinding(
-        memory=memory, element=type.element, offset=0, shape=array.shape, strides=strides
+        memory=memory, element=type.element, offset=start, shape=shape, strides=strides
     )
 
 
 def check_case(case: Case, device: Device) -> list[Failure]:
     """What the device gets wrong, one failure an output."""
-    got = run_kernel(
-        case.kernel, device, case.arguments, cube_count=case.cube_count, extent=case.extent
-    )
+    if case.raises is not None:
+        return _check_raises(case, device)
+    got = _run(case, device)
     failures = []
     for name, expected in case.expected.items():
         wrong = differences(got[name], expected, steps=case.steps)
@@ -132,6 +145,27 @@ def check_case(case: Case, device: Device) -> list[Failure]:
                 )
             )
     return failures
+
+
+def _run(case: Case, device: Device) -> dict[str, Array]:
+    return run_kernel(
+        case.kernel,
+        device,
+        case.arguments,
+        cube_count=case.cube_count,
+        extent=case.extent,
+        views=case.views,
+    )
+
+
+def _check_raises(case: Case, device: Device) -> list[Failure]:
+    assert case.raises is not None
+    try:
+        _run(case, device)
+    except case.raises:
+        return []
+    text = f"the launch went through, expected {case.raises.__name__}"
+    return [Failure(case=case.name, output="launch", count=1, total=1, first=text)]
 
 
 def _describe(case: Case, name: str, at: int, got: Array, expected: Array) -> str:

@@ -1,7 +1,7 @@
 """What a statement being generated may use: variables, memories, and the control flow around it.
 
-The rules of memories make kernels free of races. `OWN` elements belong to one unit; `CUBE` memory is
-written at one's own place between barriers and read anywhere in a phase without writes; `READ`
+The rules of memories make kernels free of races. `OWN` elements belong to one unit, `CUBE` memory
+is written at one's own place between barriers and read anywhere in a phase without writes; `READ`
 memory is never written; `ATOMIC` memory takes one commutative operation whose result nobody sees.
 """
 
