@@ -18,7 +18,7 @@ from minimax import Function, fit_rounded, sample
 from mpmath import mp, mpf
 
 FILE = Path(__file__).parents[2] / "cubepy" / "std" / "polynomials.py"
-HEAD = '''"""Coefficients of the library's polynomials, lowest power first, all floats of their format.
+HEAD = '''"""Coefficients of the library's polynomials, lowest power first, floats of their format.
 
 Derived by `tests/nightly/derive_polynomials.py` (weighted minimax, coefficients rounded one after
 the other), which also writes and checks this file. Each comment says what the polynomial stands
