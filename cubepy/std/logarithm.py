@@ -25,7 +25,7 @@ def split_at(x: Any, first_bits: Any, form: FloatFormat) -> Any:
     bits = bits_of(cb.select(tiny, x * form.denormal_scale, x), form)
     biased = (bits + (form.one_bits - first_bits)) >> form.fraction_bits
     m = from_bits(bits - (biased << form.fraction_bits) + form.one_bits, form)
-    # The exponent as a float: put below the leading bit of 2**fraction_bits, which is then taken off.
+    # The exponent as a float: put below the leading bit of 2**fraction_bits, then taken off it.
     raised = from_bits(biased | form.integer_bits, form) - (form.integer_base + form.bias)
     k = cb.select(tiny, raised - form.denormal_shift, raised)
     return k, m

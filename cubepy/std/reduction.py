@@ -89,7 +89,7 @@ def _radians(upper: Any, lower: Any, form: FloatFormat) -> Any:
 
 
 def _as_float(small: Any, form: FloatFormat) -> Any:
-    """An unsigned integer that fits the significand; as a signed one, which every machine converts."""
+    """An unsigned integer that fits the significand, by way of a signed one."""
     if form.bits == 32:
         return cb.f32(cb.i32(small))
     return cb.f64(cb.i64(small))
