@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any
 
 from cubepy.errors import CubeError
 from cubepy.tools.doctor import doctor
@@ -41,11 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# argparse has no public name for what `add_subparsers` gives.
-Words: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def _add_show(words: Words) -> None:
+def _add_show(words: Any) -> None:
     word = words.add_parser("show", help="what a kernel becomes")
     word.add_argument("kernel", metavar="FILE:KERNEL", help="a file and a kernel in it")
     word.add_argument(
@@ -64,7 +60,7 @@ def _add_show(words: Words) -> None:
     word.set_defaults(run=show)
 
 
-def _add_cache(words: Words) -> None:
+def _add_cache(words: Any) -> None:
     word = words.add_parser("cache", help="the store of compiled code")
     actions = word.add_subparsers(required=True, metavar="action")
     actions.add_parser("ls", help="what is stored").set_defaults(run=list_entries)

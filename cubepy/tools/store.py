@@ -18,8 +18,7 @@ def list_entries(_: argparse.Namespace) -> int:
     entries = cache.store().entries()
     for entry in entries:
         used = dt.datetime.fromtimestamp(entry.used).isoformat(" ", "seconds")
-        names = " ".join(name for name, _ in entry.key.parts)
-        print(f"{entry.key.digest[:SHOWN]}  {entry.size:>9}  {used}  {names}")
+        print(f"{entry.key.digest[:SHOWN]}  {entry.size:>9}  {used}")
     folder = cache.store().folder
     print(f"{len(entries)} entries, {sum(entry.size for entry in entries)} bytes in {folder}")
     return 0

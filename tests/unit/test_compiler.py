@@ -1,0 +1,75 @@
+"""The hall: from IR to something that runs, and one compilation for many threads."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cubepy import compiler, config
+from cubepy.errors import CubeError, UnsupportedError, VerifyError
+from cubepy.ir import (
+    F32,
+    INDEX,
+    BufferType,
+    Builder,
+    Kernel,
+    StrideClass,
+    ops,
+    param,
+    parse_kernel,
+)
+from cubepy.runtime import device, grid_of, launch
+from cubepy.target import Target
+
+REFERENCE = Target.parse("reference:8")
+
+
+def doubling(*, bad: bool = False) -> Kernel:
+    memory = BufferType(F32, (StrideClass.ONE,))
+    x = param("x", memory)
+    build = Builder()
+    with build.region() as body:
+        i = build.emit(ops.ABSOLUTE_POS)
+        value = build.emit(ops.LOAD, x, i, attrs={"check": "checked"})
+        total = build.emit(ops.ADD, value, value)
+        stored = build.index(0) if bad else i
+        build.emit(ops.STORE, x, stored, total, attrs={"check": "checked"})
+    closed = body.close()
+    return Kernel(name="doubling", params=() if bad else (x,), body=closed, cube_dim=(8, 1, 1))
+
+
+def test_a_kernel_becomes_an_artifact_that_runs() -> None:
+    reference = device("reference:8")
+    stages = compiler.finish(doubling(), reference.target)
+    values = np.arange(20, dtype=np.float32)
+    launch(reference, reference.load(stages.artifact), grid_of((2, 1, 1), (8, 1, 1)), (values,))
+    assert values.tolist() == [*range(0, 32, 2), *range(16, 20)]
+
+
+def test_stages_can_be_read_and_parsed_back() -> None:
+    stages = compiler.finish(doubling(), REFERENCE)
+    assert parse_kernel(stages.ir).name == "doubling"
+    assert parse_kernel(stages.optimized_ir).cube_dim == (8, 1, 1)
+    assert stages.text == stages.artifact.text
+
+
+def test_what_a_target_does_not_make_says_so() -> None:
+    stages = compiler.finish(doubling(), REFERENCE)
+    with pytest.raises(UnsupportedError, match="makes no LLVM IR of doubling"):
+        _ = stages.llvm
+    with pytest.raises(UnsupportedError, match="makes no machine code of doubling"):
+        _ = stages.asm
+
+
+def test_passes_are_observed_in_order() -> None:
+    seen: list[str] = []
+    compiler.finish(doubling(), REFERENCE, observe=lambda name, kernel: seen.append(name))
+    assert seen[0] == "lowered"
+    assert seen.index("expand_library") < seen.index("annotate_buffer_access")
+
+
+def test_ill_formed_ir_is_a_bug_and_shows_the_kernel() -> None:
+    with pytest.raises(VerifyError) as caught:
+        compiler.finish(doubling(bad=True), REFERENCE)
+    assert any("doubling" in note for note in caught.value.__notes__)
