@@ -116,10 +116,13 @@ def example_arguments(kernel: Cube[..., Any], signature: str) -> dict[str, Any]:
     return values
 
 
+# Text in quotes and in brackets holds together; one level of brackets is enough for a signature.
+_ENTRY = re.compile(r"""(?:'[^']*'|"[^"]*"|[\[(][^\])]*[\])]|[^,'"\[(])+""")
+
+
 def _written(signature: str) -> dict[str, str]:
-    """`x=f32[:,:], n=4` by name; commas inside brackets do not separate."""
-    entries = re.split(r",(?![^\[(]*[\])])", signature) if signature.strip() else []
-    pairs = (entry.partition("=") for entry in entries)
+    """`x=f32[:,:], n=4` by name."""
+    pairs = (entry.partition("=") for entry in _ENTRY.findall(signature) if entry.strip())
     return {name.strip(): text.strip() for name, _, text in pairs}
 
 

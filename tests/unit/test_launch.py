@@ -1,7 +1,9 @@
 """Launching `@cube` functions: arguments, captured names, devices, caches."""
 
+import gc
 import threading
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -401,3 +403,22 @@ def test_the_default_device_can_be_changed() -> None:
         assert runtime.default_device().name == "reference"
     finally:
         cb.set_default_device(before)
+
+
+def test_a_kernel_that_is_not_used_any_more_is_freed() -> None:
+    def define(amount: int) -> Any:
+        @cb.cube
+        def short_lived(out: Array[i32]) -> None:
+            out[cb.ABSOLUTE_POS] += amount
+
+        return short_lived
+
+    out = np.zeros(4, np.int32)
+    kernels = [define(number) for number in range(3)]
+    for kernel in kernels:
+        kernel.over(4, device="cpu")(out)
+    assert set(out) == {3}
+    alive = [weakref.ref(kernel.function) for kernel in kernels]
+    del kernel, kernels
+    gc.collect()
+    assert [reference() for reference in alive] == [None] * 3

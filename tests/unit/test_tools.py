@@ -1,0 +1,198 @@
+"""The `cubepy` command: what it prints and how it fails."""
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from cubepy import cache, config, runtime
+from cubepy.errors import CubeError, RuntimeUnavailable
+from cubepy.ir import parse_kernel
+from cubepy.tools import main
+from cubepy.tools.show import example_arguments, load_kernel
+
+KERNELS = '''"""Kernels to look at."""
+
+import cubepy as cb
+from cubepy import Array, Comptime, Tensor, f32, u8
+from factor import FACTOR
+
+
+class Group:
+    @cb.cube
+    def scale(x: Array[f32], a: f32):
+        i = cb.ABSOLUTE_POS
+        if i < len(x):
+            x[i] = a * x[i] * FACTOR
+
+
+@cb.cube
+def paint(image: Tensor[u8], level: Comptime[int], bias, step: u8 = 2):
+    image[cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_X] = level + step
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "factor.py").write_text('"""A constant."""\n\nFACTOR = 3.0\n')
+    path = tmp_path / "shown_kernels.py"
+    path.write_text(KERNELS)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(words)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_show_prints_what_was_emitted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = f"{file}:Group.scale"
+    status, text, _ = run(capsys, "show", place, "--target", "reference")
+    assert status == 0
+    assert parse_kernel(text).name == "scale"
+    _, text, _ = run(capsys, "show", place, "--target", "cpu:x86-64-v3")
+    assert "define" in text
+    _, text, _ = run(capsys, "show", place, "--target", "cpu:x86-64-v3", "--asm")
+    assert "%ymm" in text
+
+
+def test_show_prints_the_ir_after_a_pass(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = f"{file}:Group.scale"
+    _, before, _ = run(capsys, "show", place, "--after", "lowered", "--target", "reference")
+    name = "annotate_buffer_access"
+    _, after, _ = run(capsys, "show", place, "--after", name, "--target", "reference")
+    assert "unknown" in before
+    assert "read_write" in after
+    assert "check=checked" in before
+    _, text, _ = run(capsys, "show", place, "--after", "lowered", "--check", "unchecked")
+    assert "check=unchecked" in text
+    status, _, complaint = run(capsys, "show", place, "--after", "polish", "--target", "reference")
+    assert status == 1
+    assert "no pass 'polish' ran" in complaint
+    assert name in complaint
+
+
+def test_show_prints_what_passes_change(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text, _ = run(capsys, "show", f"{file}:Group.scale", "--diff", "--target", "reference")
+    assert "+++ annotate_buffer_access" in text
+    assert "fold_plane_dim changes nothing" in text
+
+
+def test_a_signature_fills_in_what_annotations_leave_open(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = f"{file}:paint"
+    status, _, complaint = run(capsys, "show", place)
+    assert status == 1
+    assert "does not tell what level is" in complaint
+    words = ("--signature", "level=7, bias=f32[:,:,:]", "--target", "reference")
+    _, text, _ = run(capsys, "show", place, *words, "--cube-dim", "4,2")
+    assert "cube_dim(4, 2, 1)" in text
+    assert "%bias: global<f32, [?,?,1]" in text
+    status, _, complaint = run(capsys, "show", place, "--signature", "levels=7")
+    assert status == 1
+    assert "no parameter 'levels'" in complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bias=i16[:]", np.zeros(4, np.int16)),
+        ("bias=bf16", ml_dtypes.bfloat16(1)),
+        ("bias=(1, 2)", (1, 2)),
+        ("bias='a, b'", "a, b"),
+        ("bias=u8[ : , : ]", np.zeros((4, 4), np.uint8)),
+        ("bias=True", True),
+    ],
+)
+def test_signature_entries(file: Path, text: str, expected: Any) -> None:
+    made = example_arguments(load_kernel(f"{file}:paint"), f"level=1, {text}")
+    assert list(made) == ["image", "level", "bias"]
+    assert type(made["bias"]) is type(expected)
+    assert np.shape(made["bias"]) == np.shape(expected)
+    assert np.array_equal(made["bias"], expected)
+
+
+def test_a_signature_entry_that_is_nothing_known_is_refused(file: Path) -> None:
+    with pytest.raises(CubeError, match="bias=f33: expects an array such as"):
+        example_arguments(load_kernel(f"{file}:paint"), "level=1, bias=f33")
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("absent.py:k", "expects FILE:KERNEL"),
+        ("no_colon", "expects FILE:KERNEL"),
+        ("{file}:Group", "has no kernel 'Group'"),
+        ("{file}:missing", "has no kernel 'missing'"),
+    ],
+)
+def test_a_wrong_place_is_named(
+    file: Path, capsys: pytest.CaptureFixture[str], place: str, message: str
+) -> None:
+    status, _, complaint = run(capsys, "show", place.format(file=file))
+    assert status == 1
+    assert message in complaint
+
+
+def test_doctor_names_every_runtime_and_why_one_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, text, _ = run(capsys, "doctor")
+    assert status == 0
+    assert "cpu:0: target cpu" in text
+    assert "reference:0: target reference, planes of 4" in text
+
+    def missing() -> runtime.Runtime:
+        raise RuntimeUnavailable("no driver")
+
+    broken = runtime.Registry({"opencl": missing})
+    monkeypatch.setattr("cubepy.tools.doctor.registry", lambda: broken)
+    status, text, _ = run(capsys, "doctor")
+    assert status == 1
+    assert "opencl: not available: no driver" in text
+
+
+def test_config_show_names_origins(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = config.load(environment={"CUBEPY_CHECK": "validate"})
+    monkeypatch.setattr(config, "current", lambda: loaded)
+    status, text, _ = run(capsys, "config", "show")
+    assert status == 0
+    assert 'check = "validate"  # CUBEPY_CHECK' in text
+    assert "threads = 0  # default" in text
+
+
+def test_cache_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "store").mkdir(mode=0o700)
+    store = cache.DiskStore(tmp_path / "store", max_bytes=1 << 20)
+    monkeypatch.setattr(cache, "store", lambda: store)
+    first = cache.key_of([("text", b"one"), ("target", b"cpu")])
+    second = cache.key_of([("text", b"two"), ("target", b"cpu")])
+    store.put(first, b"a" * 100)
+    assert "no other entry" in run(capsys, "cache", "explain", first.digest[:8])[1]
+    store.put(second, b"b" * 100)
+    status, text, _ = run(capsys, "cache", "ls")
+    assert status == 0
+    assert first.digest[:12] in text
+    assert "2 entries" in text
+    _, text, _ = run(capsys, "cache", "explain", second.digest[:8])
+    assert f"differs from {first.digest[:12]} in: text" in text
+    status, _, complaint = run(capsys, "cache", "explain", "zz")
+    assert status == 1
+    assert "0 entries begin with 'zz'" in complaint
+    assert run(capsys, "cache", "verify")[:2] == (0, "0 damaged entries\n")
+    damaged = store.entries()[0].path
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    status, text, _ = run(capsys, "cache", "verify")
+    assert status == 1
+    assert f"removed {damaged}" in text
+    _, text, _ = run(capsys, "cache", "prune", "--max-bytes", "0")
+    assert int(text.split()[0]) > 0
+    assert store.entries() == ()
