@@ -5,6 +5,7 @@ Before and After, which a test runs.
 """
 
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
+from cubepy.passes.check_cooperation import check_cooperation
 from cubepy.passes.context import Library, PassContext, no_library
 from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
@@ -30,6 +31,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "annotate_buffer_access",
+    "check_cooperation",
     "drop_bounds_checks",
     "eliminate_dead_code",
     "eliminate_dead_stores",

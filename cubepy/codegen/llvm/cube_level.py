@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cubepy.ir import Access, BufferType, Kernel, Op, Region, Trait, ops, walk
-from cubepy.ir.analyses import UNIFORM, VARYING, Shape, Uniformity, analyze_uniformity
+from cubepy.ir import Kernel, Op, Region, Trait, ops, walk
+from cubepy.ir.analyses import UNIFORM, Uniformity, analyze_cube
 
-__all__ = ["CubeLevel", "analyze_cube", "find_cube_level"]
+__all__ = ["CubeLevel", "find_cube_level"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +25,6 @@ class CubeLevel:
     controls: frozenset[Op]
     values: frozenset[Op]
     slots: frozenset[Op]
-
-
-def analyze_cube(kernel: Kernel) -> Uniformity:
-    """Uniformity over a whole cube: the strict rule that barriers need."""
-
-    def seed(op: Op) -> Shape:
-        return VARYING if op.opdef.has(Trait.VARYING) else UNIFORM
-
-    def never_written(memory: Op) -> bool:
-        return isinstance(memory.type, BufferType) and memory.type.access in (Access.READ, Access.NONE)
-
-    return analyze_uniformity(
-        kernel.body, params=kernel.params, seed=seed, uniform_load=never_written, plane_uniform=False
-    )
 
 
 def _enclosing(region: Region, above: tuple[Op, ...] = ()) -> Iterator[tuple[Op, tuple[Op, ...]]]:

@@ -1,5 +1,6 @@
 """Analyses of a kernel's body that several stages live on: slot liveness, uniformity and lane-affine shapes."""
 
+from cubepy.ir.analyses.cooperation import analyze_cube, check_cooperation
 from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness
 from cubepy.ir.analyses.uniformity import (
     UNIFORM,
@@ -17,7 +18,9 @@ __all__ = [
     "Shape",
     "SlotLiveness",
     "Uniformity",
+    "analyze_cube",
     "analyze_uniformity",
+    "check_cooperation",
     "join",
     "part",
     "slot_liveness",

@@ -91,15 +91,15 @@ def analyze_uniformity(
     params: tuple[Op, ...],
     seed: Seed,
     uniform_load: Callable[[Op], bool],
-    plane_uniform: bool = True,
+    plane_results: Shape = Shape(1),
     assumed: Mapping[Op, bool] | None = None,
     exact_widenings: Container[Op] = frozenset(),
     never_together: Container[Op] = frozenset(),
 ) -> Uniformity:
     """Shapes and divergence of a kernel body whose helpers are inlined.
 
-    `uniform_load(memory)` tells whether a load at a uniform subscript is uniform; `plane_uniform`, whether a
-    plane reduction gives one value per part; `assumed` conditions are constants (then only the arm they
+    `uniform_load(memory)` tells whether a load at a uniform subscript is uniform; `plane_results` is the
+    shape of a plane reduction; `assumed` conditions are constants (then only the arm they
     choose is looked at); `exact_widenings` are casts of integers known not to have wrapped before;
     exits in `never_together` count as taken by some units only.
     """
@@ -108,7 +108,7 @@ def analyze_uniformity(
         liveness=slot_liveness(body),
         seed=seed,
         uniform_load=uniform_load,
-        plane_uniform=plane_uniform,
+        plane_results=plane_results,
         exact_widenings=exact_widenings,
         never_together=never_together,
     )
@@ -143,7 +143,7 @@ class _Analysis:
     liveness: SlotLiveness
     seed: Seed
     uniform_load: Callable[[Op], bool]
-    plane_uniform: bool
+    plane_results: Shape
     exact_widenings: Container[Op]
     never_together: Container[Op]
     changed: bool = True
@@ -321,7 +321,7 @@ class _Analysis:
         if row.has(Trait.UNIFORM) or row.has(Trait.VARYING):
             return self.seed(op)
         if row.has(Trait.PLANE):
-            return part(0) if self.plane_uniform and row in _PART_RESULTS else VARYING
+            return self.plane_results if row in _PART_RESULTS else VARYING
         if not row.has(Trait.PURE):
             return VARYING
         return self._pure(op)

@@ -1,0 +1,34 @@
+"""Refuses barriers and plane ops that not every unit gets to; changes nothing.
+
+The rule is about the kernel as written, so it is applied before anything else, on an inlined copy.
+
+Before::
+
+    kernel @k(%y: global<f32, [1], unknown, 0>) cube_dim(64, 1, 1) {
+      sync_cube
+    }
+
+After::
+
+    kernel @k(%y: global<f32, [1], unknown, 0>) cube_dim(64, 1, 1) {
+      sync_cube
+    }
+"""
+
+from __future__ import annotations
+
+from cubepy.ir import Kernel, Trait, walk
+from cubepy.ir import analyses
+from cubepy.passes.context import PassContext
+from cubepy.passes.inline_functions import inline_functions
+
+__all__ = ["check_cooperation"]
+
+
+def check_cooperation(kernel: Kernel, context: PassContext) -> Kernel:
+    """The same kernel, or UniformityError with the place, the branch in the way and what to do."""
+    bodies = (kernel.body, *(function.body for function in kernel.functions))
+    wanted = Trait.BARRIER, Trait.PLANE
+    if any(op.opdef.has(trait) for body in bodies for op in walk(body) for trait in wanted):
+        analyses.check_cooperation(inline_functions(kernel, context))
+    return kernel
