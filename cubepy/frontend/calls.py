@@ -9,7 +9,7 @@ from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError
 from cubepy.frontend.captures import function_of
-from cubepy.frontend.coercion import Operand, describe, typed
+from cubepy.frontend.coercion import Operand, counted, describe, typed
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.expressions import unpacked
@@ -182,7 +182,7 @@ def bind_call(
     if len(call.positional) > len(allowed):
         raise frame.error(
             CubeTypeError,
-            f"{call.name} takes {len(allowed)} arguments, got {len(call.positional)}",
+            f"{call.name} takes {counted(len(allowed), 'argument')}, got {len(call.positional)}",
             call.node,
             f"its arguments are ({', '.join(allowed)})",
         )

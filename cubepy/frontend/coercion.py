@@ -41,6 +41,7 @@ __all__ = [
     "as_type",
     "bring",
     "convert",
+    "counted",
     "describe",
     "is_scalar",
     "literal",
@@ -88,6 +89,11 @@ def describe(value: Value) -> str:
     if isinstance(value, LocalFunction):
         return "a function"
     return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """`1 axis`, `2 axes`."""
+    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 def snippet(node: ast.AST, limit: int = 24) -> str:
@@ -169,7 +175,7 @@ def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
     binding = frame.bindings[variable]
     if not all(literal_fits(value, target) for value in binding.literals):
         return False
-    if earlier != target and binding.type != target:
+    if target not in (earlier, binding.type):
         frame.plan.types[variable] = target
         frame.plan.changed = True
     return True

@@ -70,12 +70,12 @@ def _live(frame: Frame, name: str, at: ast.AST) -> Any:
         return function.__globals__[name]
     if hasattr(builtins, name):
         return getattr(builtins, name)
-    known = [*cells, *function.__globals__, *dir(builtins), *frame.analysis.names]
+    known = [*cells, *function.__globals__, *frame.analysis.names]
     raise frame.error(CubeNameError, f"{name!r} is not defined", at, _did_you_mean(name, known))
 
 
 def _did_you_mean(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {close[0]}?" if close else ""
 
 

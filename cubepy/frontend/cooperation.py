@@ -12,6 +12,7 @@ from cubepy.frontend.coercion import (
     as_condition,
     as_index,
     as_store,
+    counted,
     describe,
     scalar_type,
     snippet,
@@ -157,6 +158,22 @@ def lower_elect(frame: Frame, call: Call) -> Value:
 # ── atomics ──────────────────────────────────────────────────────────────────────────────────────
 
 
+def _refuse_element(frame: Frame, call: Call) -> None:
+    """The array and the subscript are two arguments: an element has no place any more."""
+    if call.positional and isinstance(call.positional[0].value, Op):
+        value, node = call.positional[0].value, call.positional[0].node
+        if not is_memory(value):
+            array, at = ("x", "i")
+            if isinstance(node, ast.Subscript):
+                array, at = snippet(node.value), snippet(node.slice)
+            raise frame.error(
+                CubeTypeError,
+                f"{call.name} needs an array, not {describe(value)}",
+                node,
+                f"write {call.name}({array}, {at}, …)",
+            )
+
+
 def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[Op, list[Op]]:
     """The memory and the subscripts of an atomic."""
     value = array.value
@@ -168,7 +185,7 @@ def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[
             CubeTypeError,
             f"{name} needs an array, not {describe(value)}",
             array.node,
-            f"write {name}(x, i, …), not {name}(x[i], …)",
+            f"write {name}(x, i, …)",
         )
     type = memory_type(memory)
     if isinstance(type, PrivateType):
@@ -186,7 +203,7 @@ def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[
     if len(indices) != type.rank:
         raise frame.error(
             CubeTypeError,
-            f"{len(indices)} subscripts for an array with {type.rank} axes",
+            f"{counted(len(indices), 'subscript')} for an array with {type.rank} axes",
             position.node,
             "give a tuple: (i, j)",
         )
@@ -213,6 +230,7 @@ def _emit_atomic(
 
 def _atomic(row: OpDef) -> Callable[[Frame, Call], Value]:
     def run(frame: Frame, call: Call) -> Value:
+        _refuse_element(frame, call)
         array, position, value, order = bind_call(
             frame, call, "array", "index", "value", optional={"order": None}
         )

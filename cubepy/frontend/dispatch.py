@@ -97,6 +97,8 @@ def lower_body(frame: Frame, body: Sequence[ast.stmt]) -> None:
         except SourceError as error:
             frame.session.report(error)
             poison_targets(frame, statement)
+            if isinstance(statement, ast.Return):
+                frame.assigned = None
 
 
 def is_none(value: Value) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
 from cubepy.frontend.calls import Call, calls_functions
 from cubepy.frontend.captures import function_of, read_captures, source_of
-from cubepy.frontend.coercion import Operand, as_type, describe
+from cubepy.frontend.coercion import Operand, as_type, counted, describe
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan, Returns
@@ -317,8 +317,9 @@ def _bound(
     if rest and arguments.vararg is None:
         raise frame.error(
             CubeTypeError,
-            f"{call.name} takes {len(positional)} arguments, got {len(call.positional)}",
+            f"{call.name} takes {counted(len(positional), 'argument')}, got {len(call.positional)}",
             call.node,
+            f"its parameters are ({', '.join(parameters_of(arguments))})",
         )
     _add_keywords(frame, call, arguments, operands)
     values: dict[str, Value] = {}
@@ -328,7 +329,10 @@ def _bound(
         operand = operands.get(entry.arg)
         if operand is None and entry.arg not in defaults:
             raise frame.error(
-                CubeTypeError, f"{call.name}: the argument {entry.arg!r} is missing", call.node
+                CubeTypeError,
+                f"{call.name}: the argument {entry.arg!r} is missing",
+                call.node,
+                f"its parameters are ({', '.join(parameters_of(arguments))})",
             )
         operand = operand or Operand(defaults[entry.arg], call.node)
         annotation = _annotation(frame, target, source, entry)
@@ -346,7 +350,10 @@ def _add_keywords(
         if name not in by_name or name in operands:
             problem = "given twice" if name in operands else "unknown"
             raise frame.error(
-                CubeTypeError, f"{call.name}: the argument {name!r} is {problem}", operand.node
+                CubeTypeError,
+                f"{call.name}: the argument {name!r} is {problem}",
+                operand.node,
+                f"its parameters are ({', '.join(parameters_of(arguments))})",
             )
         operands[name] = operand
 

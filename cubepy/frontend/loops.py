@@ -197,7 +197,9 @@ def _bounds(frame: Frame, call: ast.Call) -> list[Op] | None:
     stop = given[0] if len(given) == 1 else given[1]
     step = given[2] if len(given) > 2 else Operand(Known(1), call)
     if known_value(frame, step.value) == 0:
-        raise frame.error(CubeValueError, "the step of range is 0", step.node)
+        raise frame.error(
+            CubeValueError, "the step of range is 0", step.node, "count up with 1, down with -1"
+        )
     operands = [start, stop, step]
     if all(isinstance(operand.value, Known) for operand in operands):
         return [frame.const(INDEX, operand.value.value, operand.node)  # type: ignore[union-attr]

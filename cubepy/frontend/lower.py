@@ -71,9 +71,10 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
 def _refuse_result(source: KernelSource) -> None:
     wanted = source.annotations.get("return")
     if wanted is not None and wanted is not type(None):
+        shown = getattr(wanted, "__name__", wanted)
         raise CubeTypeError(
             Diagnostic(
-                message=f"kernel {source.name} is annotated to return {wanted!r}",
+                message=f"{source.name} is annotated to return {shown}",
                 loc=source.loc,
                 help="a kernel returns nothing: write the result to an array",
             )

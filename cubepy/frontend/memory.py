@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cubepy.errors import ComptimeError, CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import as_index, as_store, describe, snippet
+from cubepy.frontend.coercion import as_index, as_store, counted, describe, snippet
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Frame
@@ -164,9 +164,11 @@ def _subscripted(
         indices += [_checked_index(frame, item, position) for item in items]
     rank = memory_type(memory).rank
     if len(indices) > rank:
-        axes = "1 axis" if rank == 1 else f"{rank} axes"
         raise frame.error(
-            CubeTypeError, f"{len(indices)} subscripts for an array with {axes}", node
+            CubeTypeError,
+            f"{len(indices)} subscripts for an array with {counted(rank, 'axis', 'axes')}",
+            node,
+            "annotate it as Tensor[T] if it has more axes" if rank == 1 else "",
         )
     if len(indices) < rank:
         return Partial(memory, tuple(indices))
@@ -189,7 +191,7 @@ def _too_few(frame: Frame, partial: Partial, node: ast.AST) -> Exception:
     rank = memory_type(partial.memory).rank
     return frame.error(
         CubeTypeError,
-        f"{len(partial.indices)} subscripts for an array with {rank} axes",
+        f"{counted(len(partial.indices), 'subscript')} for an array with {rank} axes",
         node,
         "give one subscript an axis: t[i, j]",
     )

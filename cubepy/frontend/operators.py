@@ -182,9 +182,14 @@ def _arithmetic(
             CubeTypeError,
             f"`/` on integers ({common})",
             at,
-            f"write {a} // {b} for the floor, or convert: f32({a}) / f32({b})",
+            f"write {a} // {b} for the floor, or convert: {_as_f32(left)} / {_as_f32(right)}",
         )
     return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+
+
+def _as_f32(operand: Operand) -> str:
+    text = snippet(operand.node)
+    return text if isinstance(operand.value, Known) else f"f32({text})"
 
 
 def _bitwise(

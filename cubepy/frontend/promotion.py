@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from cubepy.frontend.scalars import host_cast
-from cubepy.ir import BOOL, F16, F32, F64, I32, I64, INDEX, U64, Scalar
+from cubepy.ir import BF16, BOOL, F16, F32, F64, I32, I64, INDEX, U64, Scalar
 
 __all__ = [
     "converts_without_loss",
@@ -72,6 +71,15 @@ def stores_into(source: Scalar, element: Scalar) -> bool:
     return source.is_float == element.is_float and converts_without_loss(source, element)
 
 
+# The least magnitude that rounds to infinity: half a step above the largest finite value.
+_TOO_LARGE = {
+    F16: (2 - 2.0**-11) * 2.0**15,
+    BF16: (2 - 2.0**-8) * 2.0**127,
+    F32: (2 - 2.0**-24) * 2.0**127,
+    F64: math.inf,
+}
+
+
 def literal_fits(value: Number, type: Scalar) -> bool:
     """Whether a literal can stand for a value of a type."""
     if isinstance(value, bool) or type == BOOL:
@@ -79,14 +87,13 @@ def literal_fits(value: Number, type: Scalar) -> bool:
     if isinstance(value, int):
         if not type.is_float:
             return type.minimum <= value <= type.maximum
-        return math.isfinite(_as_float(value, type))
+        return abs(value) < min(_TOO_LARGE[type], _HUGE)
     if not type.is_float:
         return False
-    return not math.isfinite(value) or math.isfinite(_as_float(value, type))
+    return not math.isfinite(value) or abs(value) < _TOO_LARGE[type]
 
 
-def _as_float(value: int | float, type: Scalar) -> float:
-    return float(host_cast(value, type))
+_HUGE = (1 << 1024) - (1 << 970)  # the least integer that rounds to infinity in f64
 
 
 def literal_type(value: Number, other: Scalar) -> Scalar | None:
@@ -115,8 +122,3 @@ def locals_may_become(type: Scalar) -> Scalar | None:
     if type == BOOL or type.bits < 32:
         return F32 if type.is_float else None
     return type
-
-
-def is_half(type: Scalar) -> bool:
-    """Whether a float has 16 bits."""
-    return type.is_float and type.bits == F16.bits

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, UnsupportedError
-from cubepy.frontend.coercion import Operand, as_condition
+from cubepy.frontend.coercion import Operand, as_condition, snippet
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
@@ -60,19 +61,25 @@ def lower_assign(frame: Frame, node: ast.Assign) -> None:
 
 @lowers_statement(ast.AnnAssign)
 def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
-    """`x: f64 = 0.0`: a local whose type is given."""
+    """`x: f64 = 0.0`: a local whose type is given; `Any` gives none."""
     annotation = lower_expression(frame, node.annotation)
-    scalar = scalar_of(annotation.value) if isinstance(annotation, Known) else None
-    if not isinstance(node.target, ast.Name) or scalar is None:
+    wanted = annotation.value if isinstance(annotation, Known) else None
+    scalar = scalar_of(wanted)
+    if not isinstance(node.target, ast.Name) or (scalar is None and wanted is not Any):
         raise frame.error(
-            CubeTypeError, "only a variable of a scalar type is annotated in a kernel",
-            node.annotation, "for example total: f64 = 0.0",
-        )  # fmt: skip
+            CubeTypeError,
+            "only a variable of a scalar type is annotated in a kernel",
+            node.annotation,
+            "for example total: f64 = 0.0",
+        )
     if node.value is None:
         raise frame.error(
-            CubeSyntaxError, "an annotation without a value", node,
-            f"write {node.target.id}: {scalar} = 0",
-        )  # fmt: skip
+            CubeSyntaxError,
+            "an annotation without a value",
+            node,
+            f"write {node.target.id}: {snippet(node.annotation)} = 0",
+        )
+    frame.named, frame.hint = node.value, node.target.id
     value = lower_expression(frame, node.value)
     assign(frame, frame.analysis.variables[node.target], value, node, type=scalar)
 

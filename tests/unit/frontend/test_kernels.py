@@ -13,7 +13,7 @@ DEVICE = "reference"
 
 
 @cb.cube
-def mandelbrot(out: Tensor[i32], limit: i32):
+def mandelbrot(out: Tensor[i32], limit: i32) -> None:
     y = cb.ABSOLUTE_POS_Y
     x = cb.ABSOLUTE_POS_X
     cr = f32(x) * 0.1 - 2.0
@@ -56,7 +56,7 @@ TILE = 4
 
 
 @cb.cube
-def matmul(a: Tensor[f32], b: Tensor[f32], c: Tensor[f32]):
+def matmul(a: Tensor[f32], b: Tensor[f32], c: Tensor[f32]) -> None:
     tile_a = cb.shared(f32, (TILE, TILE))
     tile_b = cb.shared(f32, (TILE, TILE))
     ty, tx = cb.UNIT_POS_Y, cb.UNIT_POS_X
@@ -85,7 +85,7 @@ def test_tiled_matmul_with_shared_memory() -> None:
 
 
 @cb.cube
-def block_sum(x: Array[f32], out: Array[f32]):
+def block_sum(x: Array[f32], out: Array[f32]) -> None:
     scratch = cb.shared(f32, cb.CUBE_DIM)
     unit = cb.UNIT_POS
     i = cb.ABSOLUTE_POS
@@ -109,7 +109,7 @@ def test_block_reduction_with_barriers_in_a_loop() -> None:
 
 
 @cb.cube
-def row_max(x: Tensor[f32], out: Array[f32]):
+def row_max(x: Tensor[f32], out: Array[f32]) -> None:
     row = cb.CUBE_POS
     lane = cb.UNIT_POS_PLANE
     best = -np.inf
@@ -128,7 +128,7 @@ def test_rows_reduced_with_plane_operations() -> None:
 
 
 @cb.cube
-def histogram(pixels: Array[u8], bins: Array[u32]):
+def histogram(pixels: Array[u8], bins: Array[u32]) -> None:
     cb.atomic_add(bins, pixels[cb.ABSOLUTE_POS], 1)
 
 
@@ -140,7 +140,7 @@ def test_histogram_with_atomics() -> None:
 
 
 @cb.cube
-def convolve(image: Tensor[f32], weights: Tensor[f32], out: Tensor[f32]):
+def convolve(image: Tensor[f32], weights: Tensor[f32], out: Tensor[f32]) -> None:
     y, x = cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_X
     height, width = image.shape
     total = 0.0
@@ -167,7 +167,7 @@ def test_convolution_with_padding_continues_and_chains_comparisons() -> None:
 
 
 @cb.cube
-def early(x: Array[f32], out: Array[f32]):
+def early(x: Array[f32], out: Array[f32]) -> None:
     i = cb.ABSOLUTE_POS
     if i >= len(out):
         return
@@ -189,22 +189,22 @@ def test_early_return_in_any_nest() -> None:
 
 
 @cb.cube
-def polar(x: f32, y: f32):
+def polar(x: f32, y: f32) -> Any:
     length = cb.sqrt(x * x + y * y)
     if length == 0.0:
         return 0.0, 0.0, 0.0
     return x / length, y / length, length
 
 
-def plain_helper(value, factor=2):
+def plain_helper(value: Any, factor: Any = 2) -> Any:
     return value * factor
 
 
 @cb.cube
-def uses_helpers(x: Array[f32], y: Array[f32], out: Tensor[f32]):
+def uses_helpers(x: Array[f32], y: Array[f32], out: Tensor[f32]) -> None:
     i = cb.ABSOLUTE_POS
     a, b, length = polar(x[i], y[i])
-    square = lambda v: v * v  # noqa: E731
+    square: Any = lambda v: v * v
     out[i, 0] = a
     out[i, 1] = b
     out[i, 2] = plain_helper(length)
@@ -223,7 +223,7 @@ def test_helpers_return_tuples_and_early() -> None:
 
 
 @cb.cube
-def unrolled(x: Array[f32], out: Array[f32], taps: Comptime[int], mirror: Comptime[bool]):
+def unrolled(x: Array[f32], out: Array[f32], taps: Comptime[int], mirror: Comptime[bool]) -> None:
     i = cb.ABSOLUTE_POS
     values = cb.local_array(f32, taps)
     for k in cb.unroll(range(taps)):
@@ -241,7 +241,7 @@ def unrolled(x: Array[f32], out: Array[f32], taps: Comptime[int], mirror: Compti
 
 @pytest.mark.parametrize("taps", [1, 2, 3])
 @pytest.mark.parametrize("mirror", [False, True])
-def test_comptime_parameters_and_unrolled_loops(taps: int, mirror: bool) -> None:
+def test_comptime_parameters_and_unrolled_loops(taps: int, mirror: Any) -> None:
     x = np.arange(10, dtype=np.float32)
     out = np.zeros(5, np.float32)
     unrolled.over(5, device=DEVICE)(x, out, taps, mirror)
@@ -251,7 +251,7 @@ def test_comptime_parameters_and_unrolled_loops(taps: int, mirror: bool) -> None
 
 
 @cb.cube
-def double_precision(x: Array[f64], out: Array[f64]):
+def double_precision(x: Array[f64], out: Array[f64]) -> None:
     acc = 0.1
     third = 0.1
     for k in range(3):
@@ -269,7 +269,7 @@ def test_a_local_begun_by_a_literal_takes_the_type_of_its_uses() -> None:
 
 
 @cb.cube
-def collatz(start: Array[i32], steps: Array[i32]):
+def collatz(start: Array[i32], steps: Array[i32]) -> None:
     i = cb.ABSOLUTE_POS
     value = start[i]
     n = 0
@@ -292,7 +292,7 @@ def test_while_else_runs_unless_broken() -> None:
 
 
 @cb.cube
-def first_divisor(x: Array[i32], out: Array[i32]):
+def first_divisor(x: Array[i32], out: Array[i32]) -> None:
     i = cb.ABSOLUTE_POS
     for d in range(2, 10):
         if x[i] % d == 0:
@@ -330,7 +330,7 @@ def test_for_else_and_runtime_exits_of_unrolled_loops() -> None:
 
 
 @cb.cube
-def swaps(x: Array[i32], out: Tensor[i32]):
+def swaps(x: Array[i32], out: Tensor[i32]) -> None:
     i = cb.ABSOLUTE_POS
     a = b = x[i]
     b += 1

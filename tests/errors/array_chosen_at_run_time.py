@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32], y: Array[f32]):
+    source = x
+    if x[0] > 0.0:
+        source = y
+    x[1] = source[2]
+
+
+ARGUMENTS = (np.zeros(8, np.float32), np.zeros(8, np.float32))

@@ -1,0 +1,15 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    i = cb.ABSOLUTE_POS
+    if x[i] > 0.0:
+        scale = 2.0
+    x[i] = x[i] * scale
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, i32
+
+
+def kernel(x: Array[i32]):
+    i = cb.ABSOLUTE_POS
+    x[i] = x[i] / 2
+
+
+ARGUMENTS = (np.zeros(8, np.int32),)

@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32], n: int):
+    tile = cb.shared(f32, n)
+    tile[0] = x[0]
+
+
+ARGUMENTS = (np.zeros(8, np.float32), 4)

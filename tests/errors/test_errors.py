@@ -1,0 +1,53 @@
+"""Every wrong kernel of this folder gives the message that stands beside it, to the character.
+
+`name.py` has `kernel` and `ARGUMENTS`, `name.txt` the class of the error and its text. To write a
+new message down, run pytest with `--update-golden`.
+"""
+
+import importlib.util
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from cubepy import frontend
+from cubepy.errors import CubeError
+
+FOLDER = Path(__file__).parent
+CASES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("test_"))
+
+
+def imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"wrong_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def message(path: Path) -> str:
+    """The class and the text of what the kernel raises, without the folder."""
+    module = imported(path)
+    arguments = inspect.signature(module.kernel).bind(*module.ARGUMENTS).arguments
+    options = frontend.LaunchOptions(cube_dim=(32, 1, 1))
+    source = frontend.capture(module.kernel)
+    specialization = frontend.specialize(source, arguments, options)
+    with pytest.raises(CubeError) as caught:
+        frontend.lower(source, specialization)
+    text = str(caught.value).replace(f"{FOLDER}/", "")
+    return f"{type(caught.value).__name__}\n{text}\n"
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_message(path: Path, request: pytest.FixtureRequest) -> None:
+    expected = path.with_suffix(".txt")
+    found = message(path)
+    if request.config.getoption("--update-golden", default=False):
+        expected.write_text(found, encoding="utf-8")
+    assert found == expected.read_text(encoding="utf-8")
+
+
+def test_every_message_has_a_kernel() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} == {path.stem for path in CASES}

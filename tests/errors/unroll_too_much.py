@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    for k in cb.unroll(range(5000)):
+        x[k] = 0.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)
