@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cubepy import config, frontend
+from cubepy import config, frontend, ir
 from cubepy.compiler import Observe, Program, Stages, build
 from cubepy.errors import ArgumentError, LaunchError
 from cubepy.runtime import (
@@ -211,10 +211,12 @@ class Resolver:
         """Specialise, compile if need be, and check what a launch must not be given."""
         specialization, facts = self.specialize(options, values)
         kernel = self.program.kernel(specialization, device)
-        names = specialization.kernel_parameters
-        arrays = [facts.get(name) for name in names]
+        arrays = [
+            facts[name] if isinstance(type, ir.BufferType) else None
+            for name, type in specialization.types
+        ]
         check_access(kernel.artifact, arrays)
-        positions = tuple(self.parameters.index(name) for name in names)
+        positions = tuple(self.parameters.index(name) for name in specialization.kernel_parameters)
         watched, cells = _watched(specialization.captures)
         return _Record(
             kernel=kernel,

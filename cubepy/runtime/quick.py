@@ -7,11 +7,12 @@ block. Whoever takes it has made sure, by the key of the launch, that every arra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from cubepy.ir import F32, F64, Scalar
+from cubepy.ir import F32, F64, Scalar, StrideClass
 from cubepy.runtime.arguments import ArrayFacts, address_of
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.packing import Packer, grid_words, scalar_word
@@ -32,12 +33,22 @@ def quick_launch(
     `positions` says which argument each parameter of the kernel is, `facts` has those of the
     parameters that are arrays.
     """
-    arrays = [
+    usable = device.takes_words and all(
         type(values[at]) is np.ndarray and not fact.staged
         for at, fact in zip(positions, facts, strict=True)
         if fact is not None
-    ]
-    return QuickLaunch(device, kernel, positions) if device.takes_words and all(arrays) else None
+    )
+    return QuickLaunch(device, kernel, positions, facts) if usable else None
+
+
+class _Kind(IntEnum):
+    """How a parameter's words are made. `VECTOR`: one axis without gaps."""
+
+    VECTOR = 0
+    ARRAY = 1
+    F32 = 2
+    F64 = 3
+    SCALAR = 4
 
 
 class QuickLaunch:
@@ -45,30 +56,37 @@ class QuickLaunch:
 
     __slots__ = ("_device", "_kernel", "_packer", "_parameters")
 
-    def __init__(self, device: Device, kernel: LoadedKernel, positions: Sequence[int]) -> None:
-        abi = kernel.artifact.abi
+    def __init__(
+        self,
+        device: Device,
+        kernel: LoadedKernel,
+        positions: Sequence[int],
+        facts: Sequence[ArrayFacts | None],
+    ) -> None:
         self._device = device
         self._kernel = kernel
-        self._packer = Packer(abi)
-        # Which argument, bytes of an element (0 for a scalar), the scalar's type.
+        self._packer = Packer(kernel.artifact.abi)
+        types = kernel.artifact.abi.types
         self._parameters = [
-            (at, 0, type) if isinstance(type, Scalar) else (at, _element_size(type), None)
-            for at, type in zip(positions, abi.types, strict=True)
+            (number, at, *_kind_of(types[number], facts[number]))
+            for number, at in enumerate(positions)
         ]
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
         if grid.cubes == 0:
             return
         numbers: list[float] = []
-        for number, (at, size, type_) in enumerate(self._parameters):
+        for number, at, kind, size in self._parameters:
             value = values[at]
-            if size:
+            if kind is _Kind.VECTOR:
+                numbers += (address_of(value), len(value), 1)
+            elif kind is _Kind.ARRAY:
                 numbers.append(address_of(value))
                 numbers += value.shape
                 numbers += [stride // size for stride in value.strides]
-            elif type_ is F64 and type(value) is float:
-                numbers.append(value)
-            elif type_ is F32 and type(value) is float and -_SAFE < value < _SAFE:
+            elif type(value) is float and (
+                kind is _Kind.F64 or (kind is _Kind.F32 and -_SAFE < value < _SAFE)
+            ):
                 numbers.append(value)  # packing rounds it, once
             else:
                 numbers.append(self._scalar(number, value))
@@ -87,5 +105,9 @@ class QuickLaunch:
 _SAFE = 1e38
 
 
-def _element_size(type: Any) -> int:
-    return int(type.element.size)
+def _kind_of(type: Any, fact: ArrayFacts | None) -> tuple[_Kind, int]:
+    """The kind of a parameter, and the bytes of its elements."""
+    if fact is None:
+        return {F32: _Kind.F32, F64: _Kind.F64}.get(type, _Kind.SCALAR), 0
+    plain = fact.classes == (StrideClass.ONE,)
+    return _Kind.VECTOR if plain else _Kind.ARRAY, type.element.size

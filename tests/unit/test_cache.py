@@ -247,6 +247,7 @@ def test_of_many_processes_one_makes(tmp_path: Path) -> None:
 def settings(monkeypatch: pytest.MonkeyPatch, **variables: str) -> DiskStore:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
+    cache._open.cache_clear()
     monkeypatch.setattr(cache, "current", lambda: config.load(Path("/"), os.environ))
     return cache.store()
 

@@ -204,7 +204,7 @@ def plain_helper(value: Any, factor: Any = 2) -> Any:
 def uses_helpers(x: Array[f32], y: Array[f32], out: Tensor[f32]) -> None:
     i = cb.ABSOLUTE_POS
     a, b, length = polar(x[i], y[i])
-    square: Any = lambda v: v * v
+    square: Any = lambda v: v * v  # noqa: E731
     out[i, 0] = a
     out[i, 1] = b
     out[i, 2] = plain_helper(length)
