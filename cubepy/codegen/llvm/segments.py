@@ -243,7 +243,7 @@ class _Segments:
         for op in body:
             if gang.dead:
                 break
-            if _is_position(op) and op in gang.values:
+            if _is_position(op):  # made already if anything here uses it
                 continue
             emit_op(gang, op)
             if self.kept(op) and not gang.dead:
