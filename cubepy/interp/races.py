@@ -88,24 +88,19 @@ class Shadow:
         return self._conflict("write", kept[addresses], rows)
 
     def _distance(self, a: Value, b: Value) -> Value:
-        """How far apart the units of rows `a` and `b` are."""
+        """How far apart the units of rows `a` and `b` are; nobody is who a barrier has ordered."""
         first, second = a[:, UNIT], b[:, UNIT]
         cube_a, cube_b = first // self._units, second // self._units
         plane_a = (first - cube_a * self._units) // self._plane_dim
         plane_b = (second - cube_b * self._units) // self._plane_dim
-        near = np.where(plane_a == plane_b, SAME_PLANE, SAME_CUBE)
+        same_epoch = a[:, PLANE_EPOCH] == b[:, PLANE_EPOCH]
+        near = np.where(plane_a == plane_b, np.where(same_epoch, SAME_PLANE, NOBODY), SAME_CUBE)
+        near = np.where(a[:, CUBE_EPOCH] == b[:, CUBE_EPOCH], near, NOBODY)
         far = np.where(cube_a == cube_b, near, OTHER_CUBE)
         return np.where(first == NEVER, NOBODY, np.where(first == second, SAME_UNIT, far))
 
     def _conflict(self, kind: str, seen: Value, rows: Value) -> Conflict | None:
-        distance = self._distance(seen, rows)
-        if not (distance > SAME_UNIT).any():
-            return None
-        same_cube_epoch = seen[:, CUBE_EPOCH] == rows[:, CUBE_EPOCH]
-        same_plane_epoch = seen[:, PLANE_EPOCH] == rows[:, PLANE_EPOCH]
-        races = distance == OTHER_CUBE
-        races |= (distance == SAME_CUBE) & same_cube_epoch
-        races |= (distance == SAME_PLANE) & same_cube_epoch & same_plane_epoch
+        races = self._distance(seen, rows) > SAME_UNIT
         if not races.any():
             return None
         place = int(np.argmax(races))
