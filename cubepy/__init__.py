@@ -53,7 +53,6 @@ from cubepy.frontend import (
     Number,
     Tensor,
     UInt,
-    abs,
     atomic_add,
     atomic_and_,
     atomic_compare_exchange,
@@ -105,8 +104,6 @@ from cubepy.frontend import (
     log1p,
     log2,
     log10,
-    max,
-    min,
     mul_hi,
     plane_all,
     plane_any,
@@ -126,12 +123,10 @@ from cubepy.frontend import (
     plane_shuffle_xor,
     plane_sum,
     popcount,
-    pow,
     radians,
     recip,
     rotl,
     rotr,
-    round,
     rsqrt,
     select,
     shared,
@@ -152,6 +147,13 @@ from cubepy.frontend import (
     u64,
     unroll,
 )
+
+# Reached as cb.min and so on; a star import leaves Python's own alone.
+from cubepy.frontend import abs as abs
+from cubepy.frontend import max as max
+from cubepy.frontend import min as min
+from cubepy.frontend import pow as pow
+from cubepy.frontend import round as round
 from cubepy.ir import Scalar
 from cubepy.runtime import Buffer, Device, default_device, device, set_default_device
 
@@ -190,7 +192,6 @@ __all__ = [
     "Number",
     "Tensor",
     "UInt",
-    "abs",
     "atomic_add",
     "atomic_and_",
     "atomic_compare_exchange",
@@ -246,8 +247,6 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
-    "max",
-    "min",
     "mul_hi",
     "plane_all",
     "plane_any",
@@ -267,12 +266,10 @@ __all__ = [
     "plane_shuffle_xor",
     "plane_sum",
     "popcount",
-    "pow",
     "radians",
     "recip",
     "rotl",
     "rotr",
-    "round",
     "rsqrt",
     "select",
     "set_default_device",

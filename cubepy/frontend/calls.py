@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +54,8 @@ class Call:
         return [operand.value for operand in (*self.positional, *self.keywords.values())]
 
 
+# Functions of cubepy that are Python's own where all arguments are known while compiling.
+_LIKE_PYTHON = frozenset({"abs", "max", "min", "pow", "round"})
 Handler = Callable[[Frame, Call], Value]
 _INTRINSICS: dict[str, Handler] = {}
 _BUILTINS: dict[Any, Handler] = {}
@@ -98,6 +101,8 @@ def lower_call(frame: Frame, node: ast.Call) -> Value:
     call = _evaluated(frame, node)
     if any(isinstance(value, Poison) for value in call.values):
         return POISON
+    if isinstance(target, Intrinsic) and target.name in _LIKE_PYTHON and _all_known(call):
+        return _in_python(frame, getattr(builtins, target.name), call)
     if isinstance(target, Intrinsic):
         return _INTRINSICS[target.name](frame, call)
     if isinstance(target, LocalFunction):

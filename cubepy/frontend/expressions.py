@@ -31,6 +31,7 @@ from cubepy.frontend.values import (
     TupleValue,
     Value,
     is_memory,
+    kept,
 )
 from cubepy.frontend.variables import assign, is_assigned, read
 from cubepy.ir import BOOL, Op, OpenRegion, Region, SlotType, ops
@@ -142,7 +143,8 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
     if isinstance(value, TupleValue):
         return value.items
     if isinstance(value, Known) and isinstance(value.value, tuple | list | range | str):
-        return [from_python(frame, item, at) for item in value.value]
+        items = [from_python(frame, item, at) for item in value.value]
+        return [kept(item) for item in items] if value.kept else items
     raise frame.error(CubeTypeError, f"cannot unpack {describe(value)}", at)
 
 

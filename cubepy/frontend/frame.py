@@ -33,10 +33,17 @@ from cubepy.ir import (
 )
 from cubepy.location import Loc
 
-__all__ = ["Assigned", "Binding", "Frame", "Loop", "Plan", "Returns"]
+__all__ = ["Assigned", "Binding", "Frame", "Loop", "Plan", "Returns", "exact"]
 
 Number = bool | int | float
 Assigned = frozenset[Variable] | None  # None: this point cannot be reached
+
+
+def exact(type: Scalar, value: Number) -> Number:
+    """A number as the attribute of a constant of a type: a plain float, int or bool."""
+    if type is BOOL:
+        return bool(value)
+    return float(value) if type.is_float else int(value)
 
 
 @dataclass(slots=True)
@@ -178,9 +185,7 @@ class Frame:
 
     def const(self, type: Scalar, value: Number, at: ast.AST) -> Op:
         """A constant of a type that it fits."""
-        exact: Number = float(value) if type.is_float else int(value)
-        exact = bool(value) if type is BOOL else exact
-        return self.emit(ops.CONST, at=at, attrs={"type": type, "value": exact})
+        return self.emit(ops.CONST, at=at, attrs={"type": type, "value": exact(type, value)})
 
     def append_to(
         self,

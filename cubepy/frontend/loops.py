@@ -24,7 +24,7 @@ from cubepy.frontend.frame import Assigned, Frame, Loop
 from cubepy.frontend.lang import Intrinsic
 from cubepy.frontend.session import MAXIMUM_TRIPS
 from cubepy.frontend.statements import assign_target
-from cubepy.frontend.values import Known, Poison, TupleValue, Value, is_memory, is_number
+from cubepy.frontend.values import Known, Poison, TupleValue, Value, is_memory, is_number, kept
 from cubepy.ir import BOOL, INDEX, Op, Region, Scalar, SlotType, ops, param
 
 __all__: list[str] = []
@@ -292,10 +292,6 @@ def _unrolled_range(frame: Frame, call: ast.Call) -> list[Value]:
     return [Known(number) for number in trips]
 
 
-def _kept(value: Value) -> Value:
-    return Known(value.value, kept=True) if isinstance(value, Known) else value
-
-
 def _unrolled_loop(frame: Frame, node: ast.For, items: list[Value]) -> None:
     if len(items) > MAXIMUM_TRIPS:
         raise _too_many(frame, node.iter)
@@ -317,9 +313,7 @@ def _unrolled_loop(frame: Frame, node: ast.For, items: list[Value]) -> None:
 
 def _enter_body(frame: Frame, node: ast.For, item: Value) -> None:
     frame.regions[frame.analysis.list_number(node.body)] = frame.builder.current
-    if isinstance(item, TupleValue):
-        item = TupleValue(tuple(_kept(part) for part in item.items), item.maker)
-    assign_target(frame, node.target, _kept(item), node.iter)
+    assign_target(frame, node.target, kept(item), node.iter)
 
 
 def _guarded_loop(frame: Frame, node: ast.For, items: list[Value]) -> None:

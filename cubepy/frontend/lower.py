@@ -34,7 +34,9 @@ __all__ = ["lower"]
 
 def lower(source: KernelSource, specialization: Specialization) -> Kernel:
     """The kernel for a specialization; raises a SourceError with every complaint about it."""
-    session = Session(specialization=specialization)
+    session = Session(
+        specialization=specialization, contract=bool(dict(source.options).get("contract"))
+    )
     _refuse_result(source)
 
     def run(frame: Frame) -> tuple[tuple[Op, ...], Region]:

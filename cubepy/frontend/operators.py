@@ -184,7 +184,36 @@ def _arithmetic(
             at,
             f"write {a} // {b} for the floor, or convert: {_as_f32(left)} / {_as_f32(right)}",
         )
+    if frame.session.contract and common.is_float and kind in (ast.Add, ast.Sub):
+        fused = _fused(frame, kind, (left, lhs), (right, rhs), at)
+        if fused is not None:
+            return fused
     return frame.emit(_ROWS[kind], lhs, rhs, at=at)
+
+
+def _fused(
+    frame: Frame,
+    kind: type[ast.AST],
+    left: tuple[Operand, Op],
+    right: tuple[Operand, Op],
+    at: ast.AST,
+) -> Value | None:
+    """A sum or difference with a product in it as one rounding, by how the source is written."""
+    (left_operand, lhs), (right_operand, rhs) = left, right
+    minus = kind is ast.Sub
+    if _is_product(left_operand, lhs):
+        a, b = lhs.operands
+        addend = frame.emit(ops.NEG, rhs, at=at) if minus else rhs
+        return frame.emit(ops.FMA, a, b, addend, at=at)
+    if _is_product(right_operand, rhs):
+        a, b = rhs.operands
+        return frame.emit(ops.FMA, frame.emit(ops.NEG, a, at=at) if minus else a, b, lhs, at=at)
+    return None
+
+
+def _is_product(operand: Operand, op: Op) -> bool:
+    written = isinstance(operand.node, ast.BinOp) and isinstance(operand.node.op, ast.Mult)
+    return written and op.opdef is ops.MUL
 
 
 def _as_f32(operand: Operand) -> str:

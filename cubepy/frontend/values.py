@@ -29,6 +29,7 @@ __all__ = [
     "flatten",
     "is_memory",
     "is_number",
+    "kept",
     "rebuild",
 ]
 
@@ -82,6 +83,13 @@ Value = Op | Known | TupleValue | LocalFunction | Partial | Poison
 
 POISON = Poison()
 NONE = Known(None)
+
+
+def kept(value: Value) -> Value:
+    """A value whose numbers stay comptime when they are assigned."""
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(kept(item) for item in value.items), value.maker)
+    return Known(value.value, kept=True) if isinstance(value, Known) else value
 
 
 def is_memory(value: Value) -> bool:

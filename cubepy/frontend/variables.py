@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError
 from cubepy.frontend.coercion import convert, describe, literal, retype, scalar_type
-from cubepy.frontend.frame import Binding, Frame
+from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
 from cubepy.frontend.promotion import converts_without_loss, default_type, literal_fits, promote
@@ -129,9 +129,10 @@ def _bind(
         elif isinstance(value, Known) and type is None:
             binding.soft = True
         binding.type = binding.type or type or _first_type(frame, variable, value, at)
-        op = _converted(frame, variable, binding, value, at)
-        if binding.soft and isinstance(value, Known):
-            op = _own_constant(frame, variable, op, at)
+        if binding.soft and isinstance(value, Known) and literal_fits(value.value, binding.type):
+            op = _own_constant(frame, variable, binding, value, at)
+        else:
+            op = _converted(frame, variable, binding, value, at)
         if binding.soft and op not in frame.soft:
             frame.soft[op] = variable
         binding.value = op
@@ -142,11 +143,15 @@ def _is_weak(value: Value) -> bool:
     return isinstance(value, Known) and not value.kept
 
 
-def _own_constant(frame: Frame, variable: Variable, op: Op, at: ast.AST) -> Op:
+def _own_constant(
+    frame: Frame, variable: Variable, binding: Binding, value: Known, at: ast.AST
+) -> Op:
     """A constant shared with no other variable, so that it says whose type a use needs changed."""
-    return frame.append_to(
-        frame.builder.current, ops.CONST, op.type, op.attrs, at, name=variable.name
-    )
+    type = binding.type
+    assert type is not None
+    binding.literals.append(value.value)
+    attrs = {"type": type, "value": exact(type, value.value)}
+    return frame.append_to(frame.builder.current, ops.CONST, type, attrs, at, name=variable.name)
 
 
 def _first_type(frame: Frame, variable: Variable, value: Value, at: ast.AST) -> Scalar:
