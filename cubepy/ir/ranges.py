@@ -18,7 +18,6 @@ from cubepy.ir.nodes import Kernel, Op, Region
 from cubepy.ir.opdef import Trait
 from cubepy.ir.types import (
     BOOL,
-    INDEX,
     INTEGERS,
     MemoryType,
     PrivateType,
@@ -30,9 +29,10 @@ from cubepy.ir.verify import falls_through
 
 __all__ = ["Ranges", "Subscript", "analyze_ranges"]
 
-# Limits of every launch: units along an axis, and in all.
+# Limits of every launch: units along an axis, units in all, elements along an axis of an argument.
 MOST_ALONG = 1 << 53
 MOST_UNITS = 1 << 62
+MOST_ELEMENTS = 1 << 62
 _ACCESSES = frozenset(
     row for row in ops.BY_NAME.values() if row in (ops.LOAD, ops.STORE) or row.has(Trait.ATOMIC)
 )
@@ -96,8 +96,13 @@ Slots = dict[Op, Op]  # slot -> the value it holds
 
 @dataclass(slots=True)
 class _Loop:
-    """What reaches the next trip, what leaves the loop, and how it ends by itself."""
+    """What reaches the next trip, what leaves the loop, and how it ends by itself.
 
+    `falling`: slots that no trip has raised above `heads`, what they held at its start.
+    """
+
+    falling: set[Op] = field(default_factory=set)
+    heads: Slots = field(default_factory=dict)
     done: Slots = field(default_factory=dict)
     again: list[Mapping[Op, Interval]] = field(default_factory=list)
     left: list[Mapping[Op, Interval]] = field(default_factory=list)
@@ -157,7 +162,7 @@ class _Walk:
     def _length(self, op: Op) -> None:
         memory, axis = op.operands[0], op.attrs["axis"]
         assert isinstance(axis, int)
-        self.facts.base[op] = (0, INDEX.maximum)
+        self.facts.base[op] = (0, MOST_ELEMENTS)
         if isinstance(memory.type, SharedType | PrivateType):
             self.facts.base[op] = (memory.type.shape[axis],) * 2
         self.facts.equate(op, self._lengths.setdefault((memory, axis), op))
@@ -268,25 +273,29 @@ class _Walk:
         start = self._snapshot(stored)
         guess = dict(start)
         entered = dict(self.slots)
+        falling = {slot for slot in stored if _is_integer(self.slots.get(slot))}
         while True:
             self.slots = dict(entered)
             for slot in stored:
                 self._fresh(slot, guess[slot])
-            loop = self._trip(op, stored)
+            loop = self._trip(op, stored, {slot: entered[slot] for slot in falling})
             wider = _widened(guess, loop.again)
-            if wider == guess:
+            if wider == guess and loop.falling == falling:
                 break
-            guess = wider
+            guess, falling = wider, loop.falling
         self.slots = {**entered, **{slot: loop.done[slot] for slot in stored}}
         if loop.left:
             self._after(stored, [*loop.left, self._snapshot(stored)])
         elif op.opdef is ops.WHILE:
             self.facts.assume(op.regions[0].ops[-1].operands[0], holds=False)
 
-    def _trip(self, op: Op, stored: Iterable[Op]) -> _Loop:
+    def _trip(self, op: Op, stored: Iterable[Op], falling: Slots) -> _Loop:
+        """Walk the loop once; `falling` are slots taken never to rise above a value."""
         facts, body = self.facts, op.regions[-1]
         mark = facts.mark()
-        loop = _Loop()
+        loop = _Loop(falling=set(falling), heads={slot: self.slots[slot] for slot in stored})
+        for slot, ceiling in falling.items():
+            facts.at_most(self.slots[slot], ceiling, 0)
         self._loops.append(loop)
         if op.opdef is ops.WHILE:
             self._walk(op.regions[0].ops)
@@ -297,7 +306,7 @@ class _Walk:
             self._variable(op, body.params[0])
         self._walk(body.ops)
         if falls_through(body):
-            loop.again.append(self._snapshot(stored))
+            self._again(stored)
         self._loops.pop()
         facts.undo(mark)
         return loop
@@ -321,9 +330,17 @@ class _Walk:
         if op.opdef is ops.BREAK:
             self._loops[-1].left.append(self._snapshot(self.slots))
         elif op.opdef is ops.CONTINUE:
-            self._loops[-1].again.append(self._snapshot(self.slots))
+            self._again(self.slots)
         elif op.opdef is ops.LEAVE:
             self._blocks[-1].left.append(self._snapshot(self.slots))
+
+    def _again(self, slots: Iterable[Op]) -> None:
+        """Note what the present point hands to the next trip."""
+        loop = self._loops[-1]
+        loop.again.append(self._snapshot(slots))
+        for slot in list(loop.falling):
+            if not self.facts.at_most_by(self.slots[slot], loop.heads[slot], 0):
+                loop.falling.discard(slot)
 
     # ── slots ─────────────────────────────────────────────────────────────────────────────────
 
@@ -389,6 +406,10 @@ def _integer_stores(region: Region, found: dict[Region, frozenset[Op]]) -> froze
             slots |= _integer_stores(part, found)
     found[region] = frozenset(slots)
     return found[region]
+
+
+def _is_integer(op: Op | None) -> bool:
+    return op is not None and op.type in INTEGERS
 
 
 def _scalar(op: Op) -> Scalar:
