@@ -150,6 +150,10 @@ class CpuDevice(Device):
         words = pack(kernel.artifact.abi, bindings, grid, addresses)
         self.launch_words(kernel, grid, bytearray(words.tobytes()))
 
+    def address(self, memory: HostMemory) -> int:
+        """Where a memory begins."""
+        return memory.address
+
     def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
         """Run the kernel on a filled block of words and wait; raises what it reported."""
         code: _Code = kernel.handle
@@ -245,6 +249,15 @@ class CpuRuntime(Runtime):
     def devices(self) -> Sequence[Device]:
         """The one device."""
         return (self._device,)
+
+    @property
+    def num_threads(self) -> int:
+        """How many threads a large launch uses, the calling one included."""
+        return threads.num_threads()
+
+    def set_num_threads(self, count: int | None) -> None:
+        """Use `count` threads from the next launch on; None for one a processor."""
+        threads.set_num_threads(count)
 
     def assembly(self, artifact: Artifact) -> str:
         """The assembly text of an artifact for its own machine, whichever this one is."""

@@ -12,7 +12,7 @@ from cubepy.ir import F32, INDEX, Access, Kernel, parse_kernel
 from cubepy.location import Loc
 from cubepy.runtime import ArrayBinding, Binding, Grid, ScalarBinding, device, pack
 from cubepy.target import Artifact, Schedule, Target, WordKind, abi_of
-from cubepy_cpu import CpuDevice, CpuRuntime, jit
+from cubepy_cpu import CpuDevice, CpuRuntime, jit, num_threads
 from cubepy_cpu.host import host
 
 # Adds %a to out[task], 8 bytes an element, for the tasks of a launch.
@@ -222,3 +222,12 @@ def test_features_fit_together(cpu: CpuDevice) -> None:
     lines = jit.assembly(text).splitlines()
     assert sum("addps" in line or "fadd" in line for line in lines) == 1
     assert F32.size * features.plane_dim * 8 == features.vector_bits
+
+
+def test_runtime_sets_the_number_of_threads() -> None:
+    runtime = CpuRuntime()
+    try:
+        runtime.set_num_threads(3)
+        assert runtime.num_threads == num_threads() == 3
+    finally:
+        runtime.set_num_threads(None)
