@@ -8,6 +8,7 @@ device.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,8 +118,9 @@ def _row_major(rank: int) -> tuple[StrideClass, ...]:
     return (*(StrideClass.OTHER,) * (rank - 1), StrideClass.ONE) if rank else ()
 
 
+@functools.lru_cache(4096)
 def stride_classes(
-    shape: Sequence[int], strides: Sequence[int], itemsize: int
+    shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int
 ) -> tuple[StrideClass, ...]:
     """The class of each axis. The stride of an axis with fewer than two elements says nothing.
 

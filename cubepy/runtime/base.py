@@ -1,8 +1,9 @@
 """The contract of a runtime: what loads artifacts and launches them.
 
-A :class:`Runtime` lists its devices; a :class:`Device` owns memory, loads an :class:`Artifact` and launches
-it over a :class:`Grid` with one :class:`Binding` an argument. What every runtime shares (checking arguments,
-copying host arrays in and out, splitting grids, pools) stands above this contract, in `launch.py`.
+A :class:`Runtime` lists its devices; a :class:`Device` owns memory, loads an :class:`Artifact` and
+launches it over a :class:`Grid` with one :class:`Binding` an argument. What every runtime shares
+(checking arguments, copying host arrays in and out, splitting grids, pools) stands above this
+contract, in `launch.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ __all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """How many cubes, x first, and the extents of the shape launched over (the unit counts if none)."""
+    """How many cubes, x first, and the extents of the shape launched over (the unit counts if
+    none).
+    """
 
     cube_count: tuple[int, int, int]
     extent: tuple[int, int, int]
@@ -38,7 +41,8 @@ class Grid:
 class ArrayBinding:
     """An array argument in device memory: `memory` is what the device's `alloc` or `wrap` gave.
 
-    `offset`, `shape`, `strides` count elements; `offset` leads to the element with all subscripts 0.
+    `offset`, `shape`, `strides` count elements; `offset` leads to the element with all subscripts
+    0.
     """
 
     memory: Any
@@ -107,7 +111,8 @@ class Device(ABC):
 
     @abstractmethod
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
-        """Run a kernel; work of one device happens in order. Nothing is done for a grid without cubes.
+        """Run a kernel; work of one device happens in order. Nothing is done for a grid without
+        cubes.
 
         Raises OutOfBoundsError or AssertionFailed if the kernel reported a fault.
         """
@@ -117,11 +122,16 @@ class Device(ABC):
         """Whether kernels read the argument block of their `Abi`, so that `launch_words` works."""
         return False
 
+    def address(self, memory: Any) -> int:
+        """Where a memory of this device begins; only for devices that take words."""
+        raise NotImplementedError
+
     def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
         """Like `launch`, the argument block already filled but for its last word, REPORT.
 
         The short way for host memory: no binding is made for an argument, and the launch has
-        finished when it returns. The caller keeps the arrays alive; the device may change the block.
+        finished when it returns. The caller keeps the arrays alive; the device may change the
+        block.
         """
         raise NotImplementedError
 
@@ -143,7 +153,9 @@ class Device(ABC):
 
 
 class Runtime(ABC):
-    """A way to reach devices: one entry of the group `cubepy.runtimes`, `module:function` giving this."""
+    """A way to reach devices: one entry of the group `cubepy.runtimes`, `module:function` giving
+    this.
+    """
 
     @property
     @abstractmethod

@@ -69,12 +69,14 @@ def _overlap(spans: Sequence[Span]) -> bool:
 
 
 def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], spans: list[Span]) -> None:
-    if isinstance(value, np.generic):
-        parts.append(value.dtype)
-    elif isinstance(value, np.ndarray | Buffer) or hasattr(value, "__array_interface__"):
-        array = value if isinstance(value, Buffer) else np.asarray(value)
-        kind = type(value)
-        parts.append((kind, facts_of(array)))
+    if type(value) is Buffer:
+        parts.append((value.device, facts_of(value)))
+        spans.append(span_of(value))
+    elif isinstance(value, np.generic):
+        parts.append(type(value))  # not its dtype, which calls itself equal to `int`
+    elif isinstance(value, np.ndarray) or hasattr(value, "__array_interface__"):
+        array = np.asarray(value)
+        parts.append((type(value), facts_of(array)))
         spans.append(span_of(array))
     else:
         parts.append(key_of(value))

@@ -1,7 +1,8 @@
-"""The short way of a launch: NumPy arrays that lie as kernels need them, on host memory.
+"""The short way of a launch, on devices that take words.
 
-It makes no bindings and no copies: addresses, shapes and strides go straight into the argument
-block. Whoever takes it has made sure, by the key of the launch, that every array argument is one.
+For buffers, and for NumPy arrays that lie as kernels need them: no bindings and no copies are made,
+addresses, shapes and strides go straight into the argument block. Whoever takes it has made sure,
+by the key of the launch, that every array argument is of the kind it was made for.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from cubepy.ir import F32, F64, Scalar, StrideClass
+from cubepy.ir import F32, F64, BufferType, Scalar, StrideClass, Type
 from cubepy.runtime.arguments import ArrayFacts, address_of
 from cubepy.runtime.base import Device, Grid, LoadedKernel
+from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.packing import Packer, grid_words, scalar_word
 from cubepy.runtime.scalars import convert_scalar
+from cubepy.runtime.targeted import memory_owner
 
 __all__ = ["QuickLaunch", "quick_launch"]
 
@@ -33,12 +36,12 @@ def quick_launch(
     `positions` says which argument each parameter of the kernel is, `facts` has those of the
     parameters that are arrays.
     """
-    usable = device.takes_words and all(
-        type(values[at]) is np.ndarray and not fact.staged
-        for at, fact in zip(positions, facts, strict=True)
-        if fact is not None
-    )
-    return QuickLaunch(device, kernel, positions, facts) if usable else None
+    kinds = [
+        _kind_of(device, type, values[at], fact)
+        for at, type, fact in zip(positions, kernel.artifact.abi.types, facts, strict=True)
+    ]
+    usable = device.takes_words and _Kind.UNUSABLE not in kinds
+    return QuickLaunch(device, kernel, positions, kinds) if usable else None
 
 
 class _Kind(IntEnum):
@@ -46,9 +49,11 @@ class _Kind(IntEnum):
 
     VECTOR = 0
     ARRAY = 1
-    F32 = 2
-    F64 = 3
-    SCALAR = 4
+    BUFFER = 2
+    F32 = 3
+    F64 = 4
+    SCALAR = 5
+    UNUSABLE = 6
 
 
 class QuickLaunch:
@@ -61,15 +66,15 @@ class QuickLaunch:
         device: Device,
         kernel: LoadedKernel,
         positions: Sequence[int],
-        facts: Sequence[ArrayFacts | None],
+        kinds: Sequence[_Kind],
     ) -> None:
         self._device = device
         self._kernel = kernel
         self._packer = Packer(kernel.artifact.abi)
         types = kernel.artifact.abi.types
         self._parameters = [
-            (number, at, *_kind_of(types[number], facts[number]))
-            for number, at in enumerate(positions)
+            (number, at, kind, type.element.size if isinstance(type, BufferType) else 0)
+            for number, (at, kind, type) in enumerate(zip(positions, kinds, types, strict=True))
         ]
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
@@ -82,6 +87,10 @@ class QuickLaunch:
                 numbers += (address_of(value), len(value), 1)
             elif kind is _Kind.ARRAY:
                 numbers.append(address_of(value))
+                numbers += value.shape
+                numbers += [stride // size for stride in value.strides]
+            elif kind is _Kind.BUFFER:
+                numbers.append(self._device.address(value.memory) + value.offset)
                 numbers += value.shape
                 numbers += [stride // size for stride in value.strides]
             elif type(value) is float and (
@@ -105,9 +114,12 @@ class QuickLaunch:
 _SAFE = 1e38
 
 
-def _kind_of(type: Any, fact: ArrayFacts | None) -> tuple[_Kind, int]:
-    """The kind of a parameter, and the bytes of its elements."""
+def _kind_of(device: Device, type_: Type, value: object, fact: ArrayFacts | None) -> _Kind:
+    """How the words of a parameter are made that got `value`."""
     if fact is None:
-        return {F32: _Kind.F32, F64: _Kind.F64}.get(type, _Kind.SCALAR), 0
-    plain = fact.classes == (StrideClass.ONE,)
-    return _Kind.VECTOR if plain else _Kind.ARRAY, type.element.size
+        return _Kind.F32 if type_ is F32 else _Kind.F64 if type_ is F64 else _Kind.SCALAR
+    if type(value) is Buffer and value.device is memory_owner(device):
+        return _Kind.BUFFER
+    if type(value) is not np.ndarray or fact.staged:
+        return _Kind.UNUSABLE
+    return _Kind.VECTOR if fact.classes == (StrideClass.ONE,) else _Kind.ARRAY

@@ -62,6 +62,10 @@ class TargetedDevice(Device):
     def takes_words(self) -> bool:
         return self.inner.takes_words
 
+    def address(self, memory: Any) -> int:
+        """As the inner device says."""
+        return self.inner.address(memory)
+
     def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
         """Launch on the inner device."""
         self.inner.launch_words(kernel, grid, words)

@@ -11,10 +11,17 @@ import pytest
 
 import cubepy as cb
 from cubepy import Array, Comptime, Tensor, compiler, f32, f64, i32, runtime
-from cubepy.errors import ArgumentError, CubeError, LaunchError, RuntimeUnavailable
+from cubepy.errors import (
+    ArgumentError,
+    CubeError,
+    LaunchError,
+    OutOfBoundsError,
+    RuntimeUnavailable,
+)
 
 DEVICES = ["reference", "cpu"]
 SCALE = 3
+TWO = i32(2)
 settings = types.ModuleType("settings")
 settings.OFFSET = 10  # type: ignore[attr-defined]
 
@@ -43,7 +50,7 @@ def bumped(out: Array[i32]) -> None:
 
 
 @cb.cube
-def fill(out: Tensor[f32], value: Comptime[object], *, step: i32 = i32(2)) -> None:
+def fill(out: Tensor[f32], value: Comptime[object], *, step: i32 = TWO) -> None:
     x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y
     if y < out.shape[0] and x < out.shape[1]:
         out[y, x] = f32(value) + f32(step)
@@ -316,6 +323,8 @@ def test_buffers_choose_their_device(device: str) -> None:
     saxpy.over(8)(4.0, y, host)
     assert set(host) == {21}
     other = "cpu" if device == "reference" else "reference"
+    elsewhere = cb.device(other).array(ones())
+    saxpy.over(8, device=other)(4.0, elsewhere, host)
     with pytest.raises(LaunchError, match=rf"'x' is on {device}, the launch on {other}"):
         saxpy.over(8, device=other)(4.0, x, host)
 
@@ -422,3 +431,27 @@ def test_a_kernel_that_is_not_used_any_more_is_freed() -> None:
     del kernel, kernels
     gc.collect()
     assert [reference() for reference in alive] == [None] * 3
+
+
+@cb.cube
+def shifted(x: Tensor[f32], out: Array[f32]) -> None:
+    i = cb.ABSOLUTE_POS
+    out[i] = x[1, i + 2]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_checks_mean_what_they_say(device: str) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(2, 6)
+    out = np.full(6, -1, np.float32)
+    shifted.over(6, device=device)(x, out)
+    assert out.tolist() == [8, 9, 10, 11, 0, 0]
+    launch = shifted.over(6, device=device, check="validate")
+    with pytest.raises(OutOfBoundsError, match=r"test_launch.py:\d+.*\b6\b") as caught:
+        launch(x, out)
+    assert "out[i] = x[1, i + 2]" in str(caught.value)
+    shifted.over(4, device=device, check="unchecked")(x, out)
+    assert out.tolist()[:4] == [8, 9, 10, 11]
+    buffer = cb.device(device).array(x)
+    launch = shifted.over(3, device=device, check="validate")
+    launch(buffer, out)
+    assert out.tolist()[:3] == [8, 9, 10]
