@@ -11,6 +11,7 @@ import importlib.metadata
 import os
 import tempfile
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -116,8 +117,10 @@ def build(device: AnchorDevice, kernel: OpenclKernel) -> Any:
     return getattr(program, kernel.name)
 
 
-def run_anchor(device: AnchorDevice, kernel: OpenclKernel, *, repeats: int = 15) -> AnchorResult:
-    """Check one call's answer, then time calls with each work-group size and keep the best."""
+def prepare(
+    device: AnchorDevice, kernel: OpenclKernel
+) -> dict[tuple[int, ...] | None, Callable[[], None]]:
+    """Check one call's answer; gives a call for each work-group size."""
     function = build(device, kernel)
     host = kernel.arguments()
     flags = device.driver.mem_flags
@@ -136,9 +139,13 @@ def run_anchor(device: AnchorDevice, kernel: OpenclKernel, *, repeats: int = 15)
 
     call(kernel.local_sizes[0])
     check_answer(device, kernel, host, bound)
-    timed = {
-        size: measure(functools.partial(call, size), repeats=repeats) for size in kernel.local_sizes
-    }
+    return {size: functools.partial(call, size) for size in kernel.local_sizes}
+
+
+def run_anchor(device: AnchorDevice, kernel: OpenclKernel, *, repeats: int = 15) -> AnchorResult:
+    """Check one call's answer, then time calls with each work-group size and keep the best."""
+    calls = prepare(device, kernel)
+    timed = {size: measure(call, repeats=repeats) for size, call in calls.items()}
     best = min(timed, key=lambda size: timed[size].best_ms)
     return AnchorResult(kernel=kernel, timing=timed[best], local_size=best)
 

@@ -8,8 +8,10 @@
     │   ├── CubeTypeError          (TypeError)     types that do not go together
     │   ├── CubeNameError          (NameError)     a name that is not defined, or not on every path
     │   ├── CubeValueError         (ValueError)    a value out of its permitted range
-    │   ├── ComptimeError          (ValueError)    something must be known while compiling and is not
-    │   ├── UniformityError        (ValueError)    a barrier or plane op under divergent control flow
+    │   ├── ComptimeError          (ValueError)    something must be known while compiling and is
+    not
+    │   ├── UniformityError        (ValueError)    a barrier or plane op under divergent control
+    flow
     │   └── UnsupportedError       (NotImplementedError)  the target cannot do it; names the feature
     ├── SourceUnavailable          (OSError)       the text of the kernel cannot be found
     ├── LaunchError                (ValueError)    arguments or sizes of a launch do not fit
@@ -99,7 +101,9 @@ class CubeError(Exception):
 
 
 class SourceError(CubeError):
-    """A mistake in a kernel; `diagnostics` holds every complaint found, the first one names the class."""
+    """A mistake in a kernel; `diagnostics` holds every complaint found, the first one names the
+    class.
+    """
 
     def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
         found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
@@ -200,7 +204,9 @@ class ParseError(CubeError, ValueError):
 
 
 class VerifyError(CubeError, RuntimeError):
-    """Ill-formed IR: a bug in cubepy, never the user's mistake. The printed kernel is attached as a note."""
+    """Ill-formed IR: a bug in cubepy, never the user's mistake. The printed kernel is attached as a
+    note.
+    """
 
 
 class ReferenceFault(CubeError, RuntimeError):

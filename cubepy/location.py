@@ -1,8 +1,8 @@
 """Where a piece of a kernel stands in the user's source, and how to show it.
 
-A :class:`Loc` is a span of one file; every IR op carries one to the end, so that any later stage can point
-at the user's own line. :func:`excerpt` turns it into the source line with carets. Nothing here knows Python's
-`ast` or the IR.
+A :class:`Loc` is a span of one file; every IR op carries one to the end, so that any later stage
+can point at the user's own line. :func:`excerpt` turns it into the source line with carets. Nothing
+here knows Python's `ast` or the IR.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ UNKNOWN = Loc(file="<unknown>", line=0)
 
 
 def _caret_line(source: str, loc: Loc) -> str:
-    """Spaces and carets under the span; wide characters before it keep their width through tabs only."""
+    """Spaces and carets under the span; wide characters before it keep their width through tabs
+    only.
+    """
     width = len(source.rstrip())
     last = loc.end_column if loc.end_line in (0, loc.line) else width
     start = min(loc.column, width)
@@ -57,7 +59,9 @@ def _caret_line(source: str, loc: Loc) -> str:
 
 
 def excerpt(loc: Loc) -> str:
-    """The source line of `loc` with its number and carets below the span, or "" if the text is not to be had."""
+    """The source line of `loc` with its number and carets below the span, or "" if the text is not
+    to be had.
+    """
     source = linecache.getline(loc.file, loc.line).rstrip("\n") if loc.known else ""
     if not source.strip():
         return ""

@@ -10,7 +10,9 @@ __all__ = ["emit", "native_ops"]
 
 
 def native_ops(target: Target) -> frozenset[str]:
-    """Names of the value ops that the target's emitter has itself, so that no pass need expand them."""
+    """Names of the value ops that the target's emitter has itself, so that no pass need expand
+    them.
+    """
     return frozenset(ELEMENTWISE) if target.language == "cpu" else frozenset()
 
 

@@ -1,8 +1,8 @@
 """Typed construction of IR: every emit runs the op's type rule, so there is never an untyped op.
 
-A builder holds a stack of open regions. `region()` opens one and hands back a list the caller turns into a
-:class:`Region`. Pure ops are shared within a region and below it (scoped value numbering), and constants of
-commutative ops go to the right, so rules need no search.
+A builder holds a stack of open regions. `region()` opens one and hands back a list the caller turns
+into a :class:`Region`. Pure ops are shared within a region and below it (scoped value numbering),
+and constants of commutative ops go to the right, so rules need no search.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class OpenRegion:
 
 
 class Builder:
-    """Appends ops to the innermost open region. `loc` is the place given to ops emitted without one."""
+    """Appends ops to the innermost open region. `loc` is the place given to ops emitted without
+    one.
+    """
 
     def __init__(self, *, share: bool = True) -> None:
         self.share = share
@@ -94,7 +96,11 @@ class Builder:
             operands = (operands[1], operands[0], *operands[2:])
         frozen = freeze_attrs(attrs or {})
         type = opdef.rule(tuple(operand.type for operand in operands), frozen)
-        key = self._key(opdef, operands, frozen, type) if self.share and opdef.has(Trait.PURE) else None
+        key = (
+            self._key(opdef, operands, frozen, type)
+            if self.share and opdef.has(Trait.PURE)
+            else None
+        )
         if key is not None:
             for opened in reversed(self._stack):
                 if key in opened.known:
@@ -113,7 +119,9 @@ class Builder:
             self.current.known[key] = made
 
     @staticmethod
-    def _key(opdef: OpDef, operands: tuple[Op, ...], attrs: Mapping[str, AttrValue], type: Type) -> tuple[Any, ...]:
+    def _key(
+        opdef: OpDef, operands: tuple[Op, ...], attrs: Mapping[str, AttrValue], type: Type
+    ) -> tuple[Any, ...]:
         # `==` takes 1, 1.0 and True for one, and the zeros; repr takes all NaNs for one
         values = tuple(
             (name, pack("<d", value) if isinstance(value, float) else repr(value))
@@ -121,8 +129,10 @@ class Builder:
         )
         return (opdef, tuple(map(id, operands)), values, type)
 
-    def const(self, type: Scalar, value: int | float | bool, loc: Loc | None = None) -> Op:
-        """A constant; `value` must fit: an int for integers, a float for floats, a bool for bool."""
+    def const(self, type: Scalar, value: float, loc: Loc | None = None) -> Op:
+        """A constant; `value` must fit: an int for integers, a float for floats, a bool for
+        bool.
+        """
         exact: int | float | bool = float(value) if type.is_float else value
         exact = bool(value) if type is BOOL else exact
         return self.emit(ops.CONST, attrs={"type": type, "value": exact}, loc=loc)

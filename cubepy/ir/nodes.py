@@ -1,8 +1,8 @@
 """Ops, regions, functions and kernels: the frozen values every stage passes on.
 
-One class of op; identity is equality; an op is its own single result. Parameters of kernels, functions and
-regions are ops of the row `param`. Mutable Python variables are `local` slots, control flow is structured, so
-there are no phis and no block graph.
+One class of op; identity is equality; an op is its own single result. Parameters of kernels,
+functions and regions are ops of the row `param`. Mutable Python variables are `local` slots,
+control flow is structured, so there are no phis and no block graph.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def freeze_attrs(attrs: Mapping[str, AttrValue]) -> Attrs:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Op:
-    """One operation and its result. `name` is a hint for printing (the Python name), never a meaning."""
+    """One operation and its result. `name` is a hint for printing (the Python name), never a
+    meaning.
+    """
 
     opdef: OpDef
     operands: tuple[Op, ...] = ()
@@ -45,7 +47,9 @@ class Op:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Region:
-    """A list of ops in order. `params` are the values the owning op hands in (the variable of a `for`)."""
+    """A list of ops in order. `params` are the values the owning op hands in (the variable of a
+    `for`).
+    """
 
     params: tuple[Op, ...] = ()
     ops: tuple[Op, ...] = ()
@@ -53,7 +57,9 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Function:
-    """A helper: scalars, slots never, memory by reference. `result` is VOID, a scalar or a TupleType."""
+    """A helper: scalars, slots never, memory by reference. `result` is VOID, a scalar or a
+    TupleType.
+    """
 
     name: str
     params: tuple[Op, ...]
@@ -66,8 +72,8 @@ class Function:
 class Kernel:
     """A kernel and the helpers it calls (callees before callers). `cube_dim` is x, y, z.
 
-    A launch over a shape (`k.over(shape)`) shows in the body as a guard on `extent_x/y/z`, which lowering adds.
-    `options` are the kernel's own: `fast_math` flags, `contract`, `deterministic`.
+    A launch over a shape (`k.over(shape)`) shows in the body as a guard on `extent_x/y/z`, which
+    lowering adds. `options` are the kernel's own: `fast_math` flags, `contract`, `deterministic`.
     """
 
     name: str
@@ -84,7 +90,9 @@ class Kernel:
 
 
 def walk(region: Region) -> Iterator[Op]:
-    """Every op of a region and of the regions inside, in program order (an op before its regions)."""
+    """Every op of a region and of the regions inside, in program order (an op before its
+    regions).
+    """
     for op in region.ops:
         yield op
         for inner in op.regions:

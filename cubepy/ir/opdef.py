@@ -1,8 +1,8 @@
 """What a row of the op table is, and the type rules rows are built from.
 
-A row is the single source of truth of an op: operand names, type rule, traits, meaning (`evaluate`), Python
-spelling, documentation and tolerance. Builder and verifier call the same rule; constant folder and interpreter
-call the same `evaluate`.
+A row is the single source of truth of an op: operand names, type rule, traits, meaning
+(`evaluate`), Python spelling, documentation and tolerance. Builder and verifier call the same rule;
+constant folder and interpreter call the same `evaluate`.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class Trait(Flag):
 class OpDef:
     """One row. `operands` are names; a last name starting with `*` takes any number.
 
-    `evaluate(*operand_arrays, type=result_type, attrs=attrs)` works element-wise on NumPy arrays of the
-    operands' dtypes and returns an array of the result's dtype; None for ops with no value of their own.
-    `python` is the spelling in kernels ("" if none), `ulp` the largest error in units in the last place by
-    float type name (0 = exact).
+    `evaluate(*operand_arrays, type=result_type, attrs=attrs)` works element-wise on NumPy arrays of
+    the operands' dtypes and returns an array of the result's dtype; None for ops with no value of
+    their own. `python` is the spelling in kernels ("" if none), `ulp` the largest error in units in
+    the last place by float type name (0 = exact).
     """
 
     name: str
@@ -86,7 +86,7 @@ class OpDef:
         return f"<op {self.name}>"
 
 
-def require(condition: bool, message: str) -> None:
+def require(condition: object, message: str) -> None:
     """Raise `TypeRuleError(message)` unless `condition`."""
     if not condition:
         raise TypeRuleError(message)
@@ -97,7 +97,9 @@ def _plain(types: Collection[Scalar]) -> str:
 
 
 def same(on: Collection[Scalar], *, result: Scalar | None = None, leading: int = 0) -> TypeRule:
-    """All operands after the first `leading` (which are bool) have one type of `on`; so has the result."""
+    """All operands after the first `leading` (which are bool) have one type of `on`; so has the
+    result.
+    """
 
     def rule(operands: tuple[Type, ...], attrs: Attrs) -> Type:
         for flag in operands[:leading]:

@@ -1,7 +1,8 @@
 """The op table: one row per op, in sections; no logic.
 
-Adding an ordinary op is a row here plus one line per target with a native instruction. `BY_NAME` finds a row
-by its IR name, `BY_PYTHON` by its spelling in kernels (`cb.<spelling>`, or a Python builtin).
+Adding an ordinary op is a row here plus one line per target with a native instruction. `BY_NAME`
+finds a row by its IR name, `BY_PYTHON` by its spelling in kernels (`cb.<spelling>`, or a Python
+builtin).
 """
 
 from __future__ import annotations
@@ -66,11 +67,17 @@ def op(
     return row
 
 
-# ── values without operands ──────────────────────────────────────────────────────────────────────────────
+# ── values without operands ─────────────────────────────────────────────────────────────────────
 
-PARAM = op("param", rule=rules.any_type, traits=Trait.NONE, doc="A parameter; only in parameter lists.")
+PARAM = op(
+    "param", rule=rules.any_type, traits=Trait.NONE, doc="A parameter; only in parameter lists."
+)
 CONST = op(
-    "const", rule=rules.const, evaluate=ev.constant, traits=PURE | Trait.UNIFORM, doc="The attribute `value`."
+    "const",
+    rule=rules.const,
+    evaluate=ev.constant,
+    traits=PURE | Trait.UNIFORM,
+    doc="The attribute `value`.",
 )
 
 
@@ -86,7 +93,9 @@ UNIT_POS_Z = _position("unit_pos_z", "Position of the unit in its cube along z."
 UNIT_POS_PLANE = _position("unit_pos_plane", "Lane number of the unit in its plane.")
 PLANE_POS = _position("plane_pos", "Number of the unit's plane in its cube.")
 PLANE_DIM = _position("plane_dim", "Units in a plane of the device.", uniform=True)
-CUBE_POS = _position("cube_pos", "Linear position of the cube in the launch, x fastest.", uniform=True)
+CUBE_POS = _position(
+    "cube_pos", "Linear position of the cube in the launch, x fastest.", uniform=True
+)
 CUBE_POS_X = _position("cube_pos_x", "Position of the cube along x.", uniform=True)
 CUBE_POS_Y = _position("cube_pos_y", "Position of the cube along y.", uniform=True)
 CUBE_POS_Z = _position("cube_pos_z", "Position of the cube along z.", uniform=True)
@@ -114,7 +123,7 @@ def _extent(axis: str) -> OpDef:
 
 EXTENT_X, EXTENT_Y, EXTENT_Z = _extent("x"), _extent("y"), _extent("z")
 
-# ── arithmetic ───────────────────────────────────────────────────────────────────────────────────────────
+# ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
 
 ADD = op(
     "add", "lhs", "rhs", rule=same(NUMBERS), traits=PURE | COMMUTES_ASSOCIATES,
@@ -133,11 +142,13 @@ DIV = op(
     doc="Correctly rounded quotient of floats.",
 )  # fmt: skip
 FLOOR_DIV = op(
-    "floor_div", "lhs", "rhs", rule=same(NUMBERS), evaluate=ev.elementwise(ev.floor_div), python="//",
+    "floor_div", "lhs", "rhs", rule=same(NUMBERS), evaluate=ev.elementwise(ev.floor_div),
+    python="//",
     doc="Floor of the quotient; an integer by 0 is 0; floats bit for bit as NumPy's floor_divide.",
 )  # fmt: skip
 FLOOR_MOD = op(
-    "floor_mod", "lhs", "rhs", rule=same(NUMBERS), evaluate=ev.elementwise(ev.floor_mod), python="%",
+    "floor_mod", "lhs", "rhs", rule=same(NUMBERS), evaluate=ev.elementwise(ev.floor_mod),
+    python="%",
     doc="Remainder of floor_div, sign of the divisor; an integer by 0 is 0.",
 )  # fmt: skip
 TRUNC_DIV = op(
@@ -165,11 +176,13 @@ SIGN = op("sign", "value", rule=same(NUMBERS), evaluate=ev.elementwise(ev.sign),
           doc="-1, 0 or 1; zeros keep their sign, NaN stays NaN.")  # fmt: skip
 MIN = op(
     "min", "lhs", "rhs", rule=same(NUMBERS), traits=PURE | COMMUTES_ASSOCIATES,
-    evaluate=ev.elementwise(ev.minimum), python="min", doc="The smaller; NaN if either is NaN; -0.0 < 0.0.",
+    evaluate=ev.elementwise(ev.minimum), python="min",
+    doc="The smaller; NaN if either is NaN; -0.0 < 0.0.",
 )  # fmt: skip
 MAX = op(
     "max", "lhs", "rhs", rule=same(NUMBERS), traits=PURE | COMMUTES_ASSOCIATES,
-    evaluate=ev.elementwise(ev.maximum), python="max", doc="The larger; NaN if either is NaN; 0.0 > -0.0.",
+    evaluate=ev.elementwise(ev.maximum), python="max",
+    doc="The larger; NaN if either is NaN; 0.0 > -0.0.",
 )  # fmt: skip
 FMIN = op("fmin", "lhs", "rhs", rule=same(FLOATS), evaluate=ev.elementwise(ev.fmin), python="fmin",
           doc="The smaller; ignores NaN.")  # fmt: skip
@@ -181,21 +194,25 @@ MUL_HI = op("mul_hi", "lhs", "rhs", rule=same(INTEGERS), traits=PURE | COMMUTES,
             evaluate=ev.elementwise(ev.multiply_high), python="mul_hi",
             doc="Upper half of the double-width product.")  # fmt: skip
 
-# ── bits ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── bits ────────────────────────────────────────────────────────────────────────────────────────
 
 BIT_AND = op("bit_and", "lhs", "rhs", rule=same(BITS), traits=PURE | COMMUTES_ASSOCIATES,
-             evaluate=ev.elementwise(np.bitwise_and), python="&", doc="Bitwise and; logical on bool.")  # fmt: skip
+             evaluate=ev.elementwise(np.bitwise_and), python="&",
+             doc="Bitwise and; logical on bool.")  # fmt: skip
 BIT_OR = op("bit_or", "lhs", "rhs", rule=same(BITS), traits=PURE | COMMUTES_ASSOCIATES,
-            evaluate=ev.elementwise(np.bitwise_or), python="|", doc="Bitwise or; logical on bool.")  # fmt: skip
+            evaluate=ev.elementwise(np.bitwise_or), python="|",
+            doc="Bitwise or; logical on bool.")  # fmt: skip
 BIT_XOR = op("bit_xor", "lhs", "rhs", rule=same(BITS), traits=PURE | COMMUTES_ASSOCIATES,
              evaluate=ev.elementwise(np.bitwise_xor), python="^",
              doc="Bitwise exclusive or; logical on bool.")  # fmt: skip
 BIT_NOT = op("bit_not", "value", rule=same(BITS), evaluate=ev.elementwise(np.invert),
              doc="Complement; logical on bool.")  # fmt: skip
-SHL = op("shl", "value", "count", rule=rules.shift, evaluate=ev.elementwise(ev.shift_left), python="<<",
+SHL = op("shl", "value", "count", rule=rules.shift, evaluate=ev.elementwise(ev.shift_left),
+         python="<<",
          doc="Left shift; the count is unsigned, at or above the width gives 0.")  # fmt: skip
-SHR = op("shr", "value", "count", rule=rules.shift, evaluate=ev.elementwise(ev.shift_right), python=">>",
-         doc="Right shift, arithmetic if signed; count at or above the width gives 0 or -1.")  # fmt: skip
+SHR = op("shr", "value", "count", rule=rules.shift, evaluate=ev.elementwise(ev.shift_right),
+         python=">>",
+         doc="Right shift, arithmetic if signed; count ≥ width gives 0 or -1.")  # fmt: skip
 POPCOUNT = op("popcount", "value", rule=same(INTEGERS), evaluate=ev.elementwise(ev.popcount),
               python="popcount", doc="Number of one bits.")  # fmt: skip
 CLZ = op("clz", "value", rule=same(INTEGERS), evaluate=ev.elementwise(ev.count_leading_zeros),
@@ -203,37 +220,41 @@ CLZ = op("clz", "value", rule=same(INTEGERS), evaluate=ev.elementwise(ev.count_l
 CTZ = op("ctz", "value", rule=same(INTEGERS), evaluate=ev.elementwise(ev.count_trailing_zeros),
          python="ctz", doc="Trailing zero bits; the width for 0.")  # fmt: skip
 
-# ── comparison and choice ────────────────────────────────────────────────────────────────────────────────
+# ── comparison and choice ───────────────────────────────────────────────────────────────────────
 
 EQ = op("eq", "lhs", "rhs", rule=same(ANY, result=BOOL), traits=PURE | COMMUTES,
         evaluate=ev.elementwise(np.equal), python="==", doc="Equal.")  # fmt: skip
 NE = op("ne", "lhs", "rhs", rule=same(ANY, result=BOOL), traits=PURE | COMMUTES,
-        evaluate=ev.elementwise(np.not_equal), python="!=", doc="Not equal; true for NaN.")  # fmt: skip
+        evaluate=ev.elementwise(np.not_equal), python="!=",
+        doc="Not equal; true for NaN.")  # fmt: skip
 LT = op("lt", "lhs", "rhs", rule=same(NUMBERS, result=BOOL), evaluate=ev.elementwise(np.less),
         python="<", doc="Less.")  # fmt: skip
 LE = op("le", "lhs", "rhs", rule=same(NUMBERS, result=BOOL), evaluate=ev.elementwise(np.less_equal),
         python="<=", doc="Less or equal.")  # fmt: skip
 GT = op("gt", "lhs", "rhs", rule=same(NUMBERS, result=BOOL), evaluate=ev.elementwise(np.greater),
         python=">", doc="Greater.")  # fmt: skip
-GE = op("ge", "lhs", "rhs", rule=same(NUMBERS, result=BOOL), evaluate=ev.elementwise(np.greater_equal),
+GE = op("ge", "lhs", "rhs", rule=same(NUMBERS, result=BOOL),
+        evaluate=ev.elementwise(np.greater_equal),
         python=">=", doc="Greater or equal.")  # fmt: skip
 ISNAN = op("isnan", "value", rule=same(FLOATS, result=BOOL), evaluate=ev.elementwise(np.isnan),
            python="isnan", doc="Whether NaN.")  # fmt: skip
 ISINF = op("isinf", "value", rule=same(FLOATS, result=BOOL), evaluate=ev.elementwise(np.isinf),
            python="isinf", doc="Whether infinite.")  # fmt: skip
-ISFINITE = op("isfinite", "value", rule=same(FLOATS, result=BOOL), evaluate=ev.elementwise(np.isfinite),
+ISFINITE = op("isfinite", "value", rule=same(FLOATS, result=BOOL),
+              evaluate=ev.elementwise(np.isfinite),
               python="isfinite", doc="Whether neither infinite nor NaN.")  # fmt: skip
 SELECT = op("select", "condition", "a", "b", rule=same(ANY, leading=1), evaluate=ev.select,
-            python="select", doc="`a` where the condition holds, else `b`; both are evaluated.")  # fmt: skip
+            python="select",
+            doc="`a` where the condition holds, else `b`; both are evaluated.")  # fmt: skip
 
-# ── conversion ───────────────────────────────────────────────────────────────────────────────────────────
+# ── conversion ──────────────────────────────────────────────────────────────────────────────────
 
 CAST = op("cast", "value", rule=attr_type("to", ANY), evaluate=ev.cast, python="cast",
-          doc="Conversion: ints wrap, float to int saturates (NaN is 0), floats round once.")  # fmt: skip
+          doc="Ints wrap, float to int saturates (NaN is 0), floats round once.")  # fmt: skip
 BITCAST = op("bitcast", "value", rule=rules.bitcast, evaluate=ev.bitcast, python="bitcast",
              doc="The same bits as another type of that width.")  # fmt: skip
 
-# ── rounding and exact float functions ───────────────────────────────────────────────────────────────────
+# ── rounding and exact float functions ──────────────────────────────────────────────────────────
 
 SQRT = op("sqrt", "value", rule=same(FLOATS), evaluate=ev.elementwise(np.sqrt), python="sqrt",
           doc="Correctly rounded square root.")  # fmt: skip
@@ -245,17 +266,24 @@ TRUNC = op("trunc", "value", rule=same(FLOATS), evaluate=ev.elementwise(np.trunc
            doc="Toward zero.")  # fmt: skip
 ROUND = op("round", "value", rule=same(FLOATS), evaluate=ev.elementwise(np.rint), python="round",
            doc="Nearest integer, half to even; the sign of zero is kept.")  # fmt: skip
-COPYSIGN = op("copysign", "magnitude", "sign", rule=same(FLOATS), evaluate=ev.elementwise(np.copysign),
+COPYSIGN = op("copysign", "magnitude", "sign", rule=same(FLOATS),
+              evaluate=ev.elementwise(np.copysign),
               python="copysign", doc="First operand with the sign of the second.")  # fmt: skip
 
-# ── functions of cubepy.std (the library defines them; a target may have its own) ────────────────────────
+# ── functions of cubepy.std (the library defines them; a target may have its own) ───────────────
 
 LIBRARY = PURE | Trait.LIBRARY
 
 
 def _function(name: str, doc: str, *operands: str) -> OpDef:
     return op(
-        name, *(operands or ("value",)), rule=same(FLOATS), traits=LIBRARY, python=name, ulp=TWO_ULP, doc=doc
+        name,
+        *(operands or ("value",)),
+        rule=same(FLOATS),
+        traits=LIBRARY,
+        python=name,
+        ulp=TWO_ULP,
+        doc=doc,
     )
 
 
@@ -272,9 +300,11 @@ TAN = _function("tan", "Tangent of an angle in radians, of any size.")
 TANH = _function("tanh", "Hyperbolic tangent.")
 ERF = _function("erf", "Error function.")
 ERFC = _function("erfc", "Complementary error function.")
-POW = _function("pow", "base ** exponent for floats, special values as C99 Annex F.", "base", "exponent")
+POW = _function(
+    "pow", "base ** exponent for floats, special values as C99 Annex F.", "base", "exponent"
+)
 
-# ── memory ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── memory ──────────────────────────────────────────────────────────────────────────────────────
 
 SHARED = op("shared", rule=rules.shared, traits=Trait.UNIFORM, python="shared",
             doc="Memory of the cube, attributes `element` and `shape`.")  # fmt: skip
@@ -287,10 +317,12 @@ STRIDE = op("stride", "memory", rule=rules.length, traits=PURE | Trait.UNIFORM,
 LOAD = op("load", "memory", "*indices", rule=rules.load, traits=Trait.READS,
           doc="An element; attribute `check`. Outside: 0 (checked).")  # fmt: skip
 STORE = op("store", "memory", "*indices_and_value", rule=rules.store, traits=Trait.WRITES,
-           doc="Writes the last operand; attribute `check`. Outside: dropped (checked).")  # fmt: skip
+           doc="Writes the last operand; attribute `check`. Outside: dropped.")  # fmt: skip
 LOCAL = op("local", rule=rules.slot, traits=Trait.NONE,
            doc="A mutable variable, attribute `element`.")  # fmt: skip
-LOAD_LOCAL = op("load_local", "slot", rule=rules.load_local, traits=Trait.READS, doc="Value of a variable.")
+LOAD_LOCAL = op(
+    "load_local", "slot", rule=rules.load_local, traits=Trait.READS, doc="Value of a variable."
+)
 STORE_LOCAL = op("store_local", "slot", "value", rule=rules.store_local, traits=Trait.WRITES,
                  doc="Assignment to a variable.")  # fmt: skip
 
@@ -298,7 +330,8 @@ STORE_LOCAL = op("store_local", "slot", "value", rule=rules.store_local, traits=
 def _atomic(name: str, doc: str, evaluate: Evaluate | None) -> OpDef:
     return op(
         f"atomic_{name}", "memory", "*indices_and_value", rule=rules.atomic,
-        traits=Trait.READS | Trait.WRITES | Trait.ATOMIC, python=f"atomic_{name}", evaluate=evaluate,
+        traits=Trait.READS | Trait.WRITES | Trait.ATOMIC, python=f"atomic_{name}",
+        evaluate=evaluate,
         doc=f"Atomic {doc}; gives the old value. Attributes `order`, `check`.",
     )  # fmt: skip
 
@@ -317,14 +350,16 @@ ATOMIC_COMPARE_EXCHANGE = op(
     doc="Writes the last operand where the element equals the one before it; gives the old value.",
 )  # fmt: skip
 
-# ── cooperation ──────────────────────────────────────────────────────────────────────────────────────────
+# ── cooperation ─────────────────────────────────────────────────────────────────────────────────
 
 SYNC_CUBE = op("sync_cube", rule=fixed(VOID), traits=Trait.BARRIER | Trait.READS | Trait.WRITES,
-               python="sync_cube", doc="Barrier of the cube; orders shared and global memory.")  # fmt: skip
+               python="sync_cube",
+               doc="Barrier of the cube; orders shared and global memory.")  # fmt: skip
 SYNC_PLANE = op("sync_plane", rule=fixed(VOID), traits=Trait.PLANE | Trait.READS | Trait.WRITES,
                 python="sync_plane", doc="Barrier of the plane.")  # fmt: skip
 CUBE_UNIFORM = op("cube_uniform", "value", rule=same(ANY), traits=Trait.BARRIER | Trait.UNIFORM,
-                  python="cube_uniform", doc="The value of unit 0, in every unit of the cube.")  # fmt: skip
+                  python="cube_uniform",
+                  doc="The value of unit 0, in every unit of the cube.")  # fmt: skip
 
 
 def _plane(name: str, doc: str, rule: TypeRule, *operands: str) -> OpDef:
@@ -335,14 +370,20 @@ def _plane(name: str, doc: str, rule: TypeRule, *operands: str) -> OpDef:
 
 
 PLANE_SUM = _plane("sum", "Sum over the plane; floats as a balanced tree by lane.", same(NUMBERS))
-PLANE_PROD = _plane("prod", "Product over the plane; floats as a balanced tree by lane.", same(NUMBERS))
+PLANE_PROD = _plane(
+    "prod", "Product over the plane; floats as a balanced tree by lane.", same(NUMBERS)
+)
 PLANE_MIN = _plane("min", "Minimum over the plane.", same(NUMBERS))
 PLANE_MAX = _plane("max", "Maximum over the plane.", same(NUMBERS))
 PLANE_INCLUSIVE_SUM = _plane("inclusive_sum", "Sum of this lane and those below.", same(NUMBERS))
 PLANE_EXCLUSIVE_SUM = _plane("exclusive_sum", "Sum of the lanes below.", same(NUMBERS))
-PLANE_INCLUSIVE_PROD = _plane("inclusive_prod", "Product of this lane and those below.", same(NUMBERS))
+PLANE_INCLUSIVE_PROD = _plane(
+    "inclusive_prod", "Product of this lane and those below.", same(NUMBERS)
+)
 PLANE_EXCLUSIVE_PROD = _plane("exclusive_prod", "Product of the lanes below.", same(NUMBERS))
-PLANE_BROADCAST = _plane("broadcast", "The value of a lane, uniform number.", rules.lane, "value", "lane")
+PLANE_BROADCAST = _plane(
+    "broadcast", "The value of a lane, uniform number.", rules.lane, "value", "lane"
+)
 PLANE_SHUFFLE = _plane("shuffle", "The value of a lane; missing: own.", rules.lane, "value", "lane")
 PLANE_SHUFFLE_XOR = _plane("shuffle_xor", "From lane ^ operand.", rules.lane, "value", "lane")
 PLANE_SHUFFLE_UP = _plane("shuffle_up", "From lane - operand.", rules.lane, "value", "lane")
@@ -353,23 +394,28 @@ PLANE_BALLOT = _plane("ballot", "Bit p: whether lane p's operand holds (u64).", 
 PLANE_ELECT = op("plane_elect", rule=fixed(BOOL), traits=Trait.PLANE, python="plane_elect",
                  doc="True in the lowest active lane only.")  # fmt: skip
 
-# ── control flow ─────────────────────────────────────────────────────────────────────────────────────────
+# ── control flow ────────────────────────────────────────────────────────────────────────────────
 
 IF = op("if", "condition", rule=fixed(VOID, BOOL), traits=Trait.CONTROL, regions=2,
         doc="Regions: then, else (may be empty).")  # fmt: skip
 FOR = op("for", "start", "stop", "step", rule=rules.for_loop, traits=Trait.CONTROL, regions=1,
-         doc="Python's range; the region's parameter is the variable. No overflow at the ends.")  # fmt: skip
+         doc="Python's range; the region's parameter is the variable.")  # fmt: skip
 WHILE = op("while", rule=fixed(VOID), traits=Trait.CONTROL, regions=2,
-           doc="Regions: condition (ends with `yield`), body; `continue` goes to the condition.")  # fmt: skip
+           doc="Regions: condition (ends with `yield`), body.")  # fmt: skip
 BLOCK = op("block", rule=fixed(VOID), traits=Trait.CONTROL, regions=1,
-           doc="Runs its region once; `leave` ends it: what inlining makes of an early return.")  # fmt: skip
+           doc="Runs its region once; `leave` ends it (an inlined early return).")  # fmt: skip
 YIELD = op("yield", "condition", rule=fixed(VOID, BOOL), traits=Trait.EXIT,
            doc="The value of a `while` condition.")  # fmt: skip
 BREAK = op("break", rule=fixed(VOID), traits=Trait.EXIT, doc="Leaves the innermost loop.")
-CONTINUE = op("continue", rule=fixed(VOID), traits=Trait.EXIT, doc="Next trip of the innermost loop.")
-RETURN = op("return", "*values", rule=rules.returns, traits=Trait.EXIT, doc="Leaves kernel or function.")
+CONTINUE = op(
+    "continue", rule=fixed(VOID), traits=Trait.EXIT, doc="Next trip of the innermost loop."
+)
+RETURN = op(
+    "return", "*values", rule=rules.returns, traits=Trait.EXIT, doc="Leaves kernel or function."
+)
 LEAVE = op("leave", rule=fixed(VOID), traits=Trait.EXIT, doc="Leaves the innermost `block`.")
 CALL = op("call", "*arguments", rule=rules.call, traits=Trait.READS | Trait.WRITES,
-          doc="Calls the function `callee`; attribute `result` is given by the builder.")  # fmt: skip
-TUPLE_GET = op("tuple_get", "tuple", rule=rules.tuple_get, doc="Element `index` of a call's results.")
-
+          doc="Calls the function `callee`; `results` names its result types.")  # fmt: skip
+TUPLE_GET = op(
+    "tuple_get", "tuple", rule=rules.tuple_get, doc="Element `index` of a call's results."
+)

@@ -1,4 +1,6 @@
-"""Type rules of ops whose result depends on more than "all operands the same": memory, control flow, calls."""
+"""Type rules of ops whose result depends on more than "all operands the same": memory, control
+flow, calls.
+"""
 
 from __future__ import annotations
 
@@ -75,9 +77,13 @@ def shift(operands: tuple[Type, ...], attrs: Attrs) -> Type:
 def bitcast(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     """Same width; bool has no bits of its own."""
     result, source = _scalar_attr(attrs, "to"), operands[0]
-    require(isinstance(source, Scalar) and source is not BOOL and result is not BOOL, "expects numbers")
+    require(
+        isinstance(source, Scalar) and source is not BOOL and result is not BOOL, "expects numbers"
+    )
     assert isinstance(source, Scalar)
-    require(source.bits == result.bits, f"{source} has {source.bits} bits, {result} has {result.bits}")
+    require(
+        source.bits == result.bits, f"{source} has {source.bits} bits, {result} has {result.bits}"
+    )
     return result
 
 
@@ -129,7 +135,9 @@ def atomic(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     """As a store, with the element type as result; not for private memory, not for bool."""
     require(not isinstance(operands[0], PrivateType), "private memory has no atomics")
     element = _indices(operands[0], operands[1:-1])
-    require(operands[-1] == element and element is not BOOL, f"atomic of {operands[-1]} on {element}")
+    require(
+        operands[-1] == element and element is not BOOL, f"atomic of {operands[-1]} on {element}"
+    )
     return element
 
 
@@ -180,7 +188,9 @@ def returns(operands: tuple[Type, ...], attrs: Attrs) -> Type:
 
 
 def call(operands: tuple[Type, ...], attrs: Attrs) -> Type:
-    """The attribute `results`: type names joined by commas, as the function says; the verifier compares."""
+    """The attribute `results`: type names joined by commas, as the function says; the verifier
+    compares.
+    """
     names = attrs["results"]
     require(isinstance(names, str), "attribute results must be text")
     return call_result(str(names))
@@ -208,5 +218,3 @@ def tuple_get(operands: tuple[Type, ...], attrs: Attrs) -> Type:
         raise TypeRuleError(f"expects a tuple, got {source}")
     require(0 <= index < len(source.elements), f"element {index} of {source}")
     return source.elements[index]
-
-

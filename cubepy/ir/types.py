@@ -1,7 +1,8 @@
 """The types of the IR: scalars, buffers, shared and private memory, local slots, tuples.
 
-All are frozen values compared by content. `str(type)` is the spelling in IR text, so printer, parser and
-error messages agree. NumPy names of the scalars live here too; nothing else may map types to NumPy.
+All are frozen values compared by content. `str(type)` is the spelling in IR text, so printer,
+parser and error messages agree. NumPy names of the scalars live here too; nothing else may map
+types to NumPy.
 """
 
 from __future__ import annotations
@@ -182,9 +183,11 @@ def scalar_of_numpy(dtype: np.dtype[Any]) -> Scalar | None:
 
 @dataclass(frozen=True, slots=True)
 class BufferType(Type):
-    """Global memory, an argument of the kernel. `strides` has one class an axis; rank 1 is also `Array[T]`.
+    """Global memory, an argument of the kernel. `strides` has one class an axis; rank 1 is also
+    `Array[T]`.
 
-    `alias` numbers the alias class: two buffers of one kernel may overlap only if their numbers are equal.
+    `alias` numbers the alias class: two buffers of one kernel may overlap only if their numbers are
+    equal.
     """
 
     element: Scalar

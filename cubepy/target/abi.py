@@ -1,7 +1,8 @@
 """How a launch hands its arguments to a kernel: computed once, read by emitters and by runtimes.
 
-A kernel gets one block of 64-bit words. Each word has a meaning (:class:`Word`); a runtime fills the block in
-order, an emitter reads word `offset`. Scalars lie in the low bytes of their word, sign- or zero-extended.
+A kernel gets one block of 64-bit words. Each word has a meaning (:class:`Word`); a runtime fills
+the block in order, an emitter reads word `offset`. Scalars lie in the low bytes of their word,
+sign- or zero-extended.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class WordKind(Enum):
     STRIDE = "stride"  # elements between neighbours along `axis`
     SCALAR = "scalar"
     CUBE_COUNT = "cube_count"  # along `axis` (0 = x)
-    EXTENT = "extent"  # of the shape launched over, along `axis` (0 = x); the unit count where there is none
+    EXTENT = "extent"  # of the shape launched over, along `axis`; units where there is none
     REPORT = "report"  # address of the fault record (validate, assert); 0 if there is none
 
 
@@ -53,7 +54,9 @@ class Abi:
 
 
 def abi_of(kernel: Kernel) -> Abi:
-    """The argument block of a kernel: its parameters in order, then cube counts, extents, report."""
+    """The argument block of a kernel: its parameters in order, then cube counts, extents,
+    report.
+    """
     words: list[Word] = []
     for number, param in enumerate(kernel.params):
         words += _words_of(number, param.type)

@@ -18,8 +18,8 @@ class Schedule(Enum):
     """What the tasks of a CPU entry are.
 
     CUBES: task t is the cube with CUBE_POS t. ROWS: the launch is seen as rows of units along x
-    (`row_units` = count_x * dim_x, or the extent of x where the launch is over a shape; rows = all y, z
-    positions) and each row is cut into pieces of `Artifact.task_units` units: task t is piece
+    (`row_units` = count_x * dim_x, or the extent of x where the launch is over a shape; rows = all
+    y, z positions) and each row is cut into pieces of `Artifact.task_units` units: task t is piece
     t % pieces of row t // pieces.
     """
 
@@ -31,9 +31,10 @@ class Schedule(Enum):
 class Artifact:
     """`text` in the target's language, or `binary`. `entry` is the symbol to launch.
 
-    `access` tells for each parameter whether it is read or written; `line_map` maps a line of `text` to the
-    place in the kernel; `arena_bytes` is the scratch a CPU entry needs per thread; `faults` are the places
-    that a fault record's number stands for. `decisions` say what the emitter chose and why, for people.
+    `access` tells for each parameter whether it is read or written; `line_map` maps a line of
+    `text` to the place in the kernel; `arena_bytes` is the scratch a CPU entry needs per thread;
+    `faults` are the places that a fault record's number stands for. `decisions` say what the
+    emitter chose and why, for people.
     """
 
     target: Target

@@ -1,7 +1,8 @@
 """What a device can do, as plain data: passes and emitters ask a feature, never a name.
 
-The values for a machine level come from its architecture's definition; a runtime replaces them by what its
-probe found. Plane size, vector registers and the ops a target evaluates natively all stand here.
+The values for a machine level come from its architecture's definition; a runtime replaces them by
+what its probe found. Plane size, vector registers and the ops a target evaluates natively all stand
+here.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ __all__ = ["Features", "features_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """`plane_dim`: units of a plane (0: a run-time value). `vector_bits`: width of a CPU vector register.
+    """`plane_dim`: units of a plane (0: a run-time value). `vector_bits`: width of a CPU vector
+    register.
 
-    `mask_registers`: the CPU has mask registers (AVX-512). `fma`: one rounding in hardware. `cpu_features`:
-    LLVM's feature string of a CPU target. `types`: names of the scalar types that can be computed with.
-    `max_cube_units`, `shared_bytes`: limits of a cube.
+    `mask_registers`: the CPU has mask registers (AVX-512). `fma`: one rounding in hardware.
+    `cpu_features`: LLVM's feature string of a CPU target. `types`: names of the scalar types that
+    can be computed with. `max_cube_units`, `shared_bytes`: limits of a cube.
     """
 
     plane_dim: int = 4
@@ -33,7 +35,22 @@ class Features:
     shared_bytes: int = 256 * 1024
     types: frozenset[str] = field(
         default_factory=lambda: frozenset(
-            "bool i8 i16 i32 i64 u8 u16 u32 u64 index f16 bf16 f32 f64".split()
+            [
+                "bool",
+                "i8",
+                "i16",
+                "i32",
+                "i64",
+                "u8",
+                "u16",
+                "u32",
+                "u64",
+                "index",
+                "f16",
+                "bf16",
+                "f32",
+                "f64",
+            ]
         )
     )
 
@@ -55,7 +72,12 @@ def _cpu(machine: str) -> Features:
         raise ConfigError(f"no CPU {machine!r}: known are native, {', '.join(_CPU_LEVELS)}")
     bits, masks, fma, triple = _CPU_LEVELS[machine]
     return Features(
-        plane_dim=bits // 32, vector_bits=bits, mask_registers=masks, fma=fma, cpu_name=machine, triple=triple
+        plane_dim=bits // 32,
+        vector_bits=bits,
+        mask_registers=masks,
+        fma=fma,
+        cpu_name=machine,
+        triple=triple,
     )
 
 
@@ -64,7 +86,9 @@ def _host_level() -> str:
 
 
 def features_of(language: str, machine: str) -> Features:
-    """The features of a target as far as its name tells; raises ConfigError for an unknown machine."""
+    """The features of a target as far as its name tells; raises ConfigError for an unknown
+    machine.
+    """
     if language == "cpu":
         return _cpu(machine)
     if language == "reference":

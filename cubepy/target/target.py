@@ -1,7 +1,8 @@
 """A target: what code is generated for, as a value one can type.
 
-`Target.parse("cpu:x86-64-v3")` and the like; `str(target)` gives the text back. Options follow after `+`:
-`cpu:x86-64-v3+gang=8` fixes the gang width of the CPU code generator. Nothing here asks a device.
+`Target.parse("cpu:x86-64-v3")` and the like; `str(target)` gives the text back. Options follow
+after `+`: `cpu:x86-64-v3+gang=8` fixes the gang width of the CPU code generator. Nothing here asks
+a device.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ LANGUAGES = ("cpu", "reference", "ptx", "opencl", "wgsl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """`language` is one of cpu, reference, ptx, opencl, wgsl; `machine` what follows the colon ("" = default).
+    """`language` is one of cpu, reference, ptx, opencl, wgsl; `machine` what follows the colon (""
+    = default).
 
-    `options` are sorted (name, value) pairs; `features` follow from language and machine unless a device's
-    probe replaced them.
+    `options` are sorted (name, value) pairs; `features` follow from language and machine unless a
+    device's probe replaced them.
     """
 
     language: str
@@ -38,7 +40,10 @@ class Target:
             raise ConfigError(f"no target {text!r}: known are {', '.join(LANGUAGES)}")
         options = tuple(sorted(_option(setting, text) for setting in settings))
         return Target(
-            language=language, machine=machine, options=options, features=features_of(language, machine)
+            language=language,
+            machine=machine,
+            options=options,
+            features=features_of(language, machine),
         )
 
     def option(self, name: str, default: str = "") -> str:

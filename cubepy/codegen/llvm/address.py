@@ -1,7 +1,9 @@
-"""Where an access goes: the element offset of a subscript, split into what lanes share and what they do not.
+"""Where an access goes: the element offset of a subscript, split into what lanes share and what
+they do not.
 
-Offsets are sums over the axes of subscript times stride. Terms that all lanes share become one scalar; terms
-affine in the lane keep a base a part and a constant stride; only the rest needs a vector of offsets.
+Offsets are sums over the axes of subscript times stride. Terms that all lanes share become one
+scalar; terms affine in the lane keep a base a part and a constant stride; only the rest needs a
+vector of offsets.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ _KNOWN = {StrideClass.ZERO: 0, StrideClass.ONE: 1, StrideClass.MINUS_ONE: -1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """`base`: pointer common to the gang. `bases`: an i64 element offset a part, or () if none differs.
+    """`base`: pointer common to the gang. `bases`: an i64 element offset a part, or () if none
+    differs.
 
-    `stride`: elements from lane to lane. `vectors`: offsets that are neither, one `<L x i64>` a part, or ().
+    `stride`: elements from lane to lane. `vectors`: offsets that are neither, one `<L x i64>` a
+    part, or ().
     """
 
     base: str
@@ -75,7 +79,9 @@ def _add(gang: Gang, total: str, term: str) -> str:
 def element_offsets(
     gang: Gang, memory: Op, indices: Sequence[Op]
 ) -> tuple[str, list[str], int, list[str]]:
-    """The shared offset, the offset a part ("0" if none), the lane stride, and the vectors ([] if none)."""
+    """The shared offset, the offset a part ("0" if none), the lane stride, and the vectors ([] if
+    none).
+    """
     shared, bases, stride = "0", ["0"] * gang.parts, 0
     vectors: list[str] = []
     for axis, (index, known) in enumerate(zip(indices, _strides(memory), strict=True)):
@@ -104,7 +110,9 @@ def _vector_terms(gang: Gang, memory: Op, index: Op, axis: int, known: int | Non
         stride = gang.module.word(WordKind.STRIDE, gang.module.params[memory], axis)
         lanes, type = gang.layout.lanes, gang.vec.type(INDEX)
         first = gang.w.value(f"insertelement {type} poison, i64 {stride}, i64 0")
-        factor = gang.w.value(f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer")
+        factor = gang.w.value(
+            f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
+        )
     return [gang.vec.instruction("mul", INDEX, vector, factor) for vector in vectors]
 
 
@@ -124,7 +132,9 @@ def address_of(gang: Gang, memory: Op, indices: Sequence[Op]) -> Address:
         vectors = _fold_bases(gang, bases, stride, vectors)
         return Address(base=base, bases=(), stride=0, vectors=tuple(vectors))
     varies = any(name != "0" for name in bases)
-    return Address(base=base, bases=tuple(bases) if varies or stride else (), stride=stride, vectors=())
+    return Address(
+        base=base, bases=tuple(bases) if varies or stride else (), stride=stride, vectors=()
+    )
 
 
 def _fold_bases(gang: Gang, bases: Sequence[str], stride: int, vectors: Sequence[str]) -> list[str]:
@@ -140,13 +150,15 @@ def _with_base(gang: Gang, base: str, stride: int, vector: str) -> str:
 
 
 def lane_offsets(gang: Gang, base: str, stride: int) -> str:
-    """base + stride * lane as a vector of i64."""
+    """Base + stride * lane as a vector of i64."""
     lanes, type = gang.layout.lanes, gang.vec.type(INDEX)
     ramp = "<" + ", ".join(f"i64 {lane * stride}" for lane in range(lanes)) + ">"
     if base == "0":
         return ramp
     first = gang.w.value(f"insertelement {type} poison, i64 {base}, i64 0")
-    spread = gang.w.value(f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer")
+    spread = gang.w.value(
+        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
+    )
     return gang.vec.instruction("add", INDEX, spread, ramp) if stride else spread
 
 

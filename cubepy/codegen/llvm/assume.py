@@ -1,9 +1,10 @@
 """What a fast version of the code may take for granted, and the test that it may.
 
-Before a gang (or a row, or a cube) runs, scalar code bounds every subscript and guard that depends only on
-positions, arguments, lengths and counted loops: an interval each, by interval arithmetic in i64 with overflow
-flags. If all guards hold for every unit and all subscripts are inside, the version without masks and without
-bounds tests runs; else the careful one. So the checked mode costs a few scalar instructions a row.
+Before a gang (or a row, or a cube) runs, scalar code bounds every subscript and guard that depends
+only on positions, arguments, lengths and counted loops: an interval each, by interval arithmetic in
+i64 with overflow flags. If all guards hold for every unit and all subscripts are inside, the
+version without masks and without bounds tests runs; else the careful one. So the checked mode costs
+a few scalar instructions a row.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ class _Computable:
 
 
 def find_assumptions(body: Region, plain: Uniformity, given: Mapping[Op, bool]) -> Assumptions:
-    """What is worth assuming in a body, from its analysis without assumptions. `given` holds anyway."""
+    """What is worth assuming in a body, from its analysis without assumptions. `given` holds
+    anyway.
+    """
     computable = _Computable(body)
     conditions: dict[Op, bool] = {}
     inside: set[Op] = set()
@@ -110,7 +113,7 @@ def find_assumptions(body: Region, plain: Uniformity, given: Mapping[Op, bool]) 
             visit(op.regions[0 if given.get(condition, conditions.get(condition)) else 1])
             return
         wanted = _size(op.regions[0]) >= _size(op.regions[1])
-        if plain.shape(condition).level and _decidable(condition, wanted, computable):
+        if plain.shape(condition).level and _decidable(condition, computable, wanted=wanted):
             conditions[condition] = wanted
             visit(op.regions[0 if wanted else 1])
         elif plain.shape(condition).level == 0:
@@ -139,28 +142,39 @@ def _widens(op: Op) -> bool:
     if op.opdef is not ops.CAST:
         return False
     source, result = op.operands[0].type, op.type
-    assert isinstance(source, Scalar) and isinstance(result, Scalar)
+    assert isinstance(source, Scalar)
+    assert isinstance(result, Scalar)
     return source.is_integer and result.is_integer and result.bits > source.bits
 
 
-_FLIPPED = {ops.LT: ops.GE, ops.GE: ops.LT, ops.GT: ops.LE, ops.LE: ops.GT, ops.EQ: ops.NE, ops.NE: ops.EQ}
+_FLIPPED = {
+    ops.LT: ops.GE,
+    ops.GE: ops.LT,
+    ops.GT: ops.LE,
+    ops.LE: ops.GT,
+    ops.EQ: ops.NE,
+    ops.NE: ops.EQ,
+}
 
 
-def _decidable(condition: Op, wanted: bool, computable: Callable[[Op], bool]) -> bool:
+def _decidable(condition: Op, computable: Callable[[Op], bool], *, wanted: bool) -> bool:
     """Whether intervals can show that a condition is `wanted` for every unit."""
     row = condition.opdef
     if row is ops.BIT_AND and condition.type is BOOL:
-        return wanted and all(_decidable(part, True, computable) for part in condition.operands)
+        parts = (_decidable(part, computable, wanted=True) for part in condition.operands)
+        return wanted and all(parts)
     if row is ops.BIT_OR and condition.type is BOOL:
-        return not wanted and all(_decidable(part, False, computable) for part in condition.operands)
+        return not wanted and all(
+            _decidable(part, computable, wanted=False) for part in condition.operands
+        )
     if row is ops.BIT_NOT:
-        return _decidable(condition.operands[0], not wanted, computable)
+        return _decidable(condition.operands[0], computable, wanted=not wanted)
     if row not in _FLIPPED or not all(computable(operand) for operand in condition.operands):
         return False
     return (row if wanted else _FLIPPED[row]) is not ops.EQ
 
 
-# ── the test itself ──────────────────────────────────────────────────────────────────────────────────────
+# ── the test itself ─────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(slots=True)
@@ -177,7 +191,7 @@ class _Guard:
         self.conditions.append(self.module.w.value(test, "ok"))
 
     def checked(self, verb: str, a: str, b: str) -> str:
-        """a verb b with the absence of overflow required."""
+        """A verb b with the absence of overflow required."""
         name = f"llvm.s{verb}.with.overflow.i64"
         self.module.declared[name] = f"declare {{ i64, i1 }} @{name}(i64, i64)"
         pair = self.module.w.value(f"call {{ i64, i1 }} @{name}(i64 {a}, i64 {b})")
@@ -293,15 +307,15 @@ class _Guard:
             return w.value(f"sdiv i64 {a[0]}, {high}"), w.value(f"sdiv i64 {a[1]}, {low}")
         return "0", self.extreme("min", a[1], w.value(f"sub i64 {high}, 1"))
 
-    def condition(self, condition: Op, wanted: bool) -> None:
+    def condition(self, condition: Op, *, wanted: bool) -> None:
         """Require that a condition is `wanted` for every unit."""
         row = condition.opdef
         if row is ops.BIT_NOT:
-            self.condition(condition.operands[0], not wanted)
+            self.condition(condition.operands[0], wanted=not wanted)
             return
         if row in (ops.BIT_AND, ops.BIT_OR):
             for part in condition.operands:
-                self.condition(part, wanted)
+                self.condition(part, wanted=wanted)
             return
         a, b = (self.of(operand) for operand in condition.operands)
         row = row if wanted else _FLIPPED[row]
@@ -325,7 +339,7 @@ def guard_code(
     """Emit the test here; gives the name of an i1."""
     guard = _Guard(module=module, positions=positions, loops=_Computable(body).loops)
     for condition, wanted in assumptions.conditions.items():
-        guard.condition(condition, wanted)
+        guard.condition(condition, wanted=wanted)
     for op in sorted(assumptions.inside, key=_order(body)):
         for axis, index in enumerate(_subscripts(op)):
             low, high = guard.of(index)
@@ -335,7 +349,11 @@ def guard_code(
         guard.of(op.operands[0])
     total = "true"
     for condition_name in dict.fromkeys(guard.conditions):
-        total = condition_name if total == "true" else module.w.value(f"and i1 {total}, {condition_name}", "ok")
+        total = (
+            condition_name
+            if total == "true"
+            else module.w.value(f"and i1 {total}, {condition_name}", "ok")
+        )
     return total
 
 

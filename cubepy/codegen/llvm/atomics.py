@@ -1,7 +1,7 @@
 """Atomics: one lane after the other, in lane order.
 
-Shared memory belongs to the thread that runs the cube, so its atomics are plain updates. A lane outside (in
-checked modes) changes nothing and gives 0.
+Shared memory belongs to the thread that runs the cube, so its atomics are plain updates. A lane
+outside (in checked modes) changes nothing and gives 0.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def emit_atomic(gang: Gang, op: Op) -> None:
     results = []
     for number in range(gang.parts):
         cells = _spill(gang, lane_pointers(gang, address, number, type), f"<{lanes} x ptr>")
-        inputs = [_spill(gang, gang.vectors(value)[number], gang.vec.type(element)) for value in operands]
+        inputs = [
+            _spill(gang, gang.vectors(value)[number], gang.vec.type(element)) for value in operands
+        ]
         output = gang.module.alloca(gang.vec.type(element))
         gang.w.line(f"store {gang.vec.type(element)} zeroinitializer, ptr {output}, align 64")
         _each_lane(gang, op, element, gang.mask_parts(mask)[number], cells, inputs, output)
@@ -64,13 +66,19 @@ def _spill(gang: Gang, value: str, type: str) -> str:
     return cell
 
 
+def _at(gang: Gang, type: str, cells: str, lane: str) -> str:
+    return gang.w.value(f"getelementptr {type}, ptr {cells}, i64 {lane}")
+
+
 def _each_lane(
     gang: Gang, op: Op, element: Scalar, mask: str, cells: str, inputs: Sequence[str], output: str
 ) -> None:
     w, lanes = gang.w, gang.layout.lanes
     head, body, end = gang.fresh_labels("lane", "update", "done")
-    bits = w.value(f"bitcast {gang.mask_type} {mask} to i{lanes}") if lanes > 1 else w.value(
-        f"extractelement <1 x i1> {mask}, i64 0"
+    bits = (
+        w.value(f"bitcast {gang.mask_type} {mask} to i{lanes}")
+        if lanes > 1
+        else w.value(f"extractelement <1 x i1> {mask}, i64 0")
     )
     wide = bits if lanes == 64 else w.value(f"zext i{lanes} {bits} to i64")
     before = w.label
@@ -83,16 +91,17 @@ def _each_lane(
     w.begin(body)
     gang.module.declared["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
     lane = w.value(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
-    pointer = w.value(f"load ptr, ptr {w.value(f'getelementptr ptr, ptr {cells}, i64 {lane}')}, align 8")
+    pointer = w.value(
+        f"load ptr, ptr {w.value(f'getelementptr ptr, ptr {cells}, i64 {lane}')}, align 8"
+    )
     register = register_type(element)
     given = [
-        w.value(f"load {register}, ptr {w.value(f'getelementptr {register}, ptr {cell}, i64 {lane}')}, "
-                f"align {element.size}")
+        w.value(f"load {register}, ptr {_at(gang, register, cell, lane)}, align {element.size}")
         for cell in inputs
-    ]  # fmt: skip
+    ]
     old = _update(gang, op, element, pointer, given)
-    w.line(f"store {register} {old}, ptr {w.value(f'getelementptr {register}, ptr {output}, i64 {lane}')}, "
-           f"align {element.size}")  # fmt: skip
+    place = _at(gang, register, output, lane)
+    w.line(f"store {register} {old}, ptr {place}, align {element.size}")
     lower = w.value(f"sub i64 {left}, 1")
     w.line(f"{rest} = and i64 {left}, {lower}")
     after = w.label
@@ -168,7 +177,9 @@ def _compare_exchange(
     return _from_bits(gang, element, gang.w.value(f"extractvalue {{ {bits}, i1 }} {pair}, 0"))
 
 
-def _exchange_loop(gang: Gang, op: Op, element: Scalar, pointer: str, given: str, order: str) -> str:
+def _exchange_loop(
+    gang: Gang, op: Op, element: Scalar, pointer: str, given: str, order: str
+) -> str:
     """A float update by compare-exchange until nobody came between."""
     w, bits = gang.w, f"i{element.bits}"
     again, done = gang.fresh_labels("again", "done")
@@ -191,5 +202,3 @@ def _exchange_loop(gang: Gang, op: Op, element: Scalar, pointer: str, given: str
         w.line(f"{seen} = phi {bits} [ {first}, %{before} ], [ {found}, %{after} ]")
     w.begin(done)
     return old
-
-

@@ -1,7 +1,8 @@
 """Bounds tests of an access, at the cheapest level that decides: one scalar, one a part, or masks.
 
-An access that is unchecked, or that the fast version of the code may take for granted, has none. `validate`
-reports the first lane outside to the launch's fault record before it goes on as `checked` does.
+An access that is unchecked, or that the fast version of the code may take for granted, has none.
+`validate` reports the first lane outside to the launch's fault record before it goes on as
+`checked` does.
 """
 
 from __future__ import annotations
@@ -47,9 +48,16 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
             test = gang.w.value(f"icmp ult i64 {gang.scalar(index)}, {extent}", "in")
             scalar = test if scalar is None else gang.w.value(f"and i1 {scalar}, {test}", "in")
         elif shape.level == 1 and shape.stride == 0:
-            tests = tuple(gang.w.value(f"icmp ult i64 {base}, {extent}", "in") for base in gang.bases(index))
-            parts = tests if not parts else tuple(
-                gang.w.value(f"and i1 {a}, {b}", "in") for a, b in zip(parts, tests, strict=True)
+            tests = tuple(
+                gang.w.value(f"icmp ult i64 {base}, {extent}", "in") for base in gang.bases(index)
+            )
+            parts = (
+                tests
+                if not parts
+                else tuple(
+                    gang.w.value(f"and i1 {a}, {b}", "in")
+                    for a, b in zip(parts, tests, strict=True)
+                )
             )
         else:
             masks = gang.mask_and(masks, _lane_tests(gang, index, extent))
@@ -60,7 +68,9 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
 
 
 def _lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
-    """Masks of lanes inside; made once, behind the subscript's definition, for all accesses that use it."""
+    """Masks of lanes inside; made once, behind the subscript's definition, for all accesses that
+    use it.
+    """
     value = gang.values[index]
     if extent in value.windows:
         return value.windows[extent]
@@ -76,14 +86,19 @@ def _make_lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
     if value.shape.level == 1 and value.shape.stride == 1:
         offset = position_offset(index)
         return tuple(
-            _window(gang, base, extent, may_be_negative=offset is None or offset < 0) for base in value.names
+            _window(gang, base, extent, may_be_negative=offset is None or offset < 0)
+            for base in value.names
         )
     limit = spread_scalar(gang, extent)
-    return tuple(gang.vec.compare("icmp ult", INDEX, vector, limit) for vector in gang.vectors(index))
+    return tuple(
+        gang.vec.compare("icmp ult", INDEX, vector, limit) for vector in gang.vectors(index)
+    )
 
 
 def position_offset(op: Op, depth: int = 8) -> int | None:
-    """How far a value is from a position, if it is one give or take small constants (no lane wraps)."""
+    """How far a value is from a position, if it is one give or take small constants (no lane
+    wraps).
+    """
     if not op.operands:
         return 0 if op.opdef.has(Trait.VARYING) else None
     if depth == 0 or op.opdef not in (ops.ADD, ops.SUB) or op.operands[1].opdef is not ops.CONST:
@@ -101,11 +116,15 @@ def spread_scalar(gang: Gang, name: str) -> str:
         return gang.vec.const(INDEX, int(name))
     type, lanes = gang.vec.type(INDEX), gang.layout.lanes
     first = gang.w.value(f"insertelement {type} poison, i64 {name}, i64 0")
-    return gang.w.value(f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer")
+    return gang.w.value(
+        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
+    )
 
 
 def lane_limit(gang: Gang, base: str, bound: str) -> str:
-    """The number of lanes l with base + l < bound, 0 to L, as i32; saturating, so no wrap-around."""
+    """The number of lanes l with base + l < bound, 0 to L, as i32; saturating, so no
+    wrap-around.
+    """
     room = gang.one.call("ssub.sat", INDEX, bound, base)
     low = gang.one.call("smax", INDEX, room, "0")
     lanes = gang.one.call("smin", INDEX, low, str(gang.layout.lanes))
@@ -145,7 +164,10 @@ def _report(gang: Gang, op: Op, memory: Op, indices: Sequence[Op], bounds: Bound
     for axis, index in enumerate(indices):
         subscript = _lane_value(gang, gang.vectors(index), outside, part)
         extent = gang.module.shape_of(memory, axis)
-        gang.w.line(f"call void {REPORT}(ptr {record}, i64 {number + 1}, i64 {axis}, i64 {subscript}, i64 {extent})")
+        gang.w.line(
+            f"call void {REPORT}(ptr {record}, i64 {number + 1}, i64 {axis}, "
+            f"i64 {subscript}, i64 {extent})"
+        )
     gang.w.jump(good)
     gang.w.begin(good)
 
@@ -163,23 +185,31 @@ def combined(gang: Gang, bounds: Bounds) -> tuple[str, ...]:
 def _spread_flag(gang: Gang, flag: str) -> str:
     type, lanes = gang.mask_type, gang.layout.lanes
     first = gang.w.value(f"insertelement {type} poison, i1 {flag}, i64 0")
-    return gang.w.value(f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer")
+    return gang.w.value(
+        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
+    )
 
 
 def _first_part(gang: Gang, mask: tuple[str, ...]) -> list[str]:
     return [gang.any((part,)) for part in mask]
 
 
-def _lane_value(gang: Gang, vectors: Sequence[str], mask: tuple[str, ...], some: Sequence[str]) -> str:
+def _lane_value(
+    gang: Gang, vectors: Sequence[str], mask: tuple[str, ...], some: Sequence[str]
+) -> str:
     """The value of the lowest lane that is on."""
     lanes, result = gang.layout.lanes, "0"
     for vector, part, flag in reversed(list(zip(vectors, mask, some, strict=True))):
         bits = gang.w.value(f"bitcast {gang.mask_type} {part} to i{lanes}")
         lane = gang.w.value(f"call i{lanes} @llvm.cttz.i{lanes}(i{lanes} {bits}, i1 false)")
-        gang.module.declared[f"llvm.cttz.i{lanes}"] = f"declare i{lanes} @llvm.cttz.i{lanes}(i{lanes}, i1)"
+        gang.module.declared[f"llvm.cttz.i{lanes}"] = (
+            f"declare i{lanes} @llvm.cttz.i{lanes}(i{lanes}, i1)"
+        )
         safe = gang.w.value(f"select i1 {flag}, i{lanes} {lane}, i{lanes} 0")
-        index = safe if lanes == 64 else gang.w.value(
-            f"{'zext' if lanes < 64 else 'trunc'} i{lanes} {safe} to i64"
+        index = (
+            safe
+            if lanes == 64
+            else gang.w.value(f"{'zext' if lanes < 64 else 'trunc'} i{lanes} {safe} to i64")
         )
         element = gang.w.value(f"extractelement {gang.vec.type(INDEX)} {vector}, i64 {index}")
         result = gang.w.value(f"select i1 {flag}, i64 {element}, i64 {result}")

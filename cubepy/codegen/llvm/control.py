@@ -1,8 +1,8 @@
 """Control flow: uniform branches stay branches, parting ones become masks.
 
-A lane leaves a loop, a trip, a block or the kernel by being taken out of the masks of every scope it leaves;
-after a construct in which lanes left for further out, the current mask is cut down to what remains, and an
-empty rest is jumped over.
+A lane leaves a loop, a trip, a block or the kernel by being taken out of the masks of every scope
+it leaves; after a construct in which lanes left for further out, the current mask is cut down to
+what remains, and an empty rest is jumped over.
 """
 
 from __future__ import annotations
@@ -81,11 +81,13 @@ def _masked_arm(gang: Gang, region: Region, mask: tuple[str, ...]) -> None:
     gang.begin(join)
 
 
-# ── leaving ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── leaving ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def emit_exit(gang: Gang, op: Op) -> None:
-    """`break`, `continue`, `leave`, `return`: a jump if all lanes go, else they are taken out of the masks."""
+    """`break`, `continue`, `leave`, `return`: a jump if all lanes go, else they are taken out of
+    the masks.
+    """
     row, target = op.opdef, _target(gang, op)
     if op in gang.analysis.jumps:
         gang.terminate(target.next if row is ops.CONTINUE else target.end)
@@ -123,7 +125,7 @@ def emit_block(gang: Gang, op: Op) -> None:
     _finish(gang, op, mask)
 
 
-# ── loops ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── loops ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _open_scope(gang: Gang, op: Op, next_label: str, end: str) -> Scope:
@@ -142,7 +144,9 @@ def _start_trip(gang: Gang, scope: Scope, mask: Mask) -> None:
 
 
 def _end_trip(gang: Gang, scope: Scope, head: str) -> None:
-    """Back to the head while some lane is in the loop (certain where each exit has been looked at)."""
+    """Back to the head while some lane is in the loop (certain where each exit has been looked
+    at).
+    """
     if scope.alive and scope.trip != scope.alive:
         gang.w.branch(gang.any(gang.load_mask(scope.alive)), head, scope.end)
     else:
@@ -225,7 +229,9 @@ def emit_for(gang: Gang, op: Op) -> None:
     inside = gang.w.label
     _end_trip(gang, scope, head)
     with gang.w.at(phi_place):
-        gang.w.line(f"{counter} = phi {gang.one.type(scalar)} [ 0, %{outside} ], [ {counted}, %{inside} ]")
+        gang.w.line(
+            f"{counter} = phi {gang.one.type(scalar)} [ 0, %{outside} ], [ {counted}, %{inside} ]"
+        )
         for name, begin, again in zip(current, first, moved, strict=True):
             gang.w.line(f"{name} = phi {type} [ {begin}, %{outside} ], [ {again}, %{inside} ]")
     gang.begin(end)
@@ -256,7 +262,9 @@ def spread_here(gang: Gang, scalar: Scalar, value: Value) -> str:
     element, vector = gang.one.type(scalar), gang.vec.type(scalar)
     first = gang.w.value(f"insertelement {vector} poison, {element} {value.names[0]}, i64 0")
     lanes = gang.layout.lanes
-    return gang.w.value(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
+    return gang.w.value(
+        f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer"
+    )
 
 
 def _uniform_trips(gang: Gang, op: Op, scalar: Scalar) -> str:
@@ -272,7 +280,8 @@ def _lane_trips(gang: Gang, op: Op, scalar: Scalar) -> tuple[str, ...]:
 def _count_trips(lanes: Lanes, scalar: Scalar, start: str, stop: str, step: str) -> str:
     """Trips of range(start, stop, step) as an unsigned number of the type's width; 0 for step 0.
 
-    With distance = |stop - start| > 0: (distance - 1) / |step| + 1, all unsigned, so nothing overflows.
+    With distance = |stop - start| > 0: (distance - 1) / |step| + 1, all unsigned, so nothing
+    overflows.
     """
     order = "s" if scalar.is_signed else "u"
     zero, one = lanes.const(scalar, 0), lanes.const(scalar, 1)

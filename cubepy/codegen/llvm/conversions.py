@@ -1,4 +1,6 @@
-"""Conversions between scalars: integers wrap, float to int saturates with NaN as 0, floats round once."""
+"""Conversions between scalars: integers wrap, float to int saturates with NaN as 0, floats round
+once.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def f32_to_bf16(lanes: Lanes, value: str) -> str:
     upper = w.value(f"lshr {i32} {bits}, {lanes.int_const(32, 16)}")
     odd = w.value(f"and {i32} {upper}, {lanes.int_const(32, 1)}")
     bias = w.value(f"add {i32} {odd}, {lanes.int_const(32, 0x7FFF)}")
-    rounded = w.value(f"lshr {i32} {w.value(f'add {i32} {bits}, {bias}')}, {lanes.int_const(32, 16)}")
+    rounded = w.value(
+        f"lshr {i32} {w.value(f'add {i32} {bits}, {bias}')}, {lanes.int_const(32, 16)}"
+    )
     quiet = w.value(f"or {i32} {upper}, {lanes.int_const(32, 0x40)}")
     is_nan = lanes.compare("fcmp uno", F32, value, value)
     chosen = w.value(f"select {lanes.mask} {is_nan}, {i32} {quiet}, {i32} {rounded}")
@@ -46,15 +50,20 @@ def _f64_to_odd_f32(lanes: Lanes, value: str) -> str:
     odd = w.value(f"and {i32} {bits}, {lanes.int_const(32, 1)}")
     even = w.value(f"icmp eq {i32} {odd}, {lanes.int_const(32, 0)}")
     step = w.value(
-        f"select {lanes.mask} {larger}, {i32} {lanes.int_const(32, 1)}, {i32} {lanes.int_const(32, -1)}"
+        f"select {lanes.mask} {larger}, {i32} {lanes.int_const(32, 1)}, "
+        f"{i32} {lanes.int_const(32, -1)}"
     )
     moved = w.value(f"add {i32} {bits}, {step}")
-    chosen = w.value(f"select {lanes.mask} {lanes.both(inexact, even)}, {i32} {moved}, {i32} {bits}")
+    chosen = w.value(
+        f"select {lanes.mask} {lanes.both(inexact, even)}, {i32} {moved}, {i32} {bits}"
+    )
     return w.value(f"bitcast {i32} {chosen} to {lanes.type(F32)}")
 
 
 def half_fma(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
-    """fma of halves rounded once: the product is exact in f64, the f64 sum is made odd by its own error."""
+    """Fma of halves rounded once: the product is exact in f64, the f64 sum is made odd by its own
+    error.
+    """
     wide = [cast(lanes, scalar, F64, arg) for arg in args]
     product = lanes.instruction("fmul", F64, wide[0], wide[1])
     total = lanes.instruction("fadd", F64, product, wide[2])
@@ -74,12 +83,15 @@ def _make_odd(lanes: Lanes, total: str, error: str) -> str:
     positive = lanes.compare("fcmp ogt", F64, total, zero)
     outward = w.value(f"xor {lanes.mask} {above}, {positive}")
     step = w.value(
-        f"select {lanes.mask} {outward}, {i64} {lanes.int_const(64, -1)}, {i64} {lanes.int_const(64, 1)}"
+        f"select {lanes.mask} {outward}, {i64} {lanes.int_const(64, -1)}, "
+        f"{i64} {lanes.int_const(64, 1)}"
     )
     odd = w.value(f"and {i64} {bits}, {lanes.int_const(64, 1)}")
     even = w.value(f"icmp eq {i64} {odd}, {lanes.int_const(64, 0)}")
     moved = w.value(f"add {i64} {bits}, {step}")
-    chosen = w.value(f"select {lanes.mask} {lanes.both(inexact, even)}, {i64} {moved}, {i64} {bits}")
+    chosen = w.value(
+        f"select {lanes.mask} {lanes.both(inexact, even)}, {i64} {moved}, {i64} {bits}"
+    )
     return w.value(f"bitcast {i64} {chosen} to {lanes.type(F64)}")
 
 
@@ -100,8 +112,10 @@ def cast(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:
     if target is BOOL:
         return _to_bool(lanes, source, value)
     if source.is_float:
-        return _float_to_float(lanes, source, target, value) if target.is_float else _to_int(
-            lanes, source, target, value
+        return (
+            _float_to_float(lanes, source, target, value)
+            if target.is_float
+            else _to_int(lanes, source, target, value)
         )
     if target.is_float:
         return _int_to_float(lanes, source, target, value)
@@ -141,13 +155,17 @@ def _to_int(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:
     middle = I32 if signed_wide else target
     opcode = "fptosi" if middle.is_signed else "fptoui"
     above = lanes.compare("fcmp oge", source, value, lanes.const(source, high))
-    inside_low = "fcmp ogt" if target.bits < source.bits * 3 // 4 or not target.is_signed else "fcmp oge"
+    inside_low = (
+        "fcmp ogt" if target.bits < source.bits * 3 // 4 or not target.is_signed else "fcmp oge"
+    )
     bottom = low - 1.0 if inside_low == "fcmp ogt" else low
     inside = lanes.compare(inside_low, source, value, lanes.const(source, bottom))
     usable = lanes.both(inside, lanes.compare("fcmp olt", source, value, lanes.const(source, high)))
     safe = lanes.select(usable, source, value, lanes.const(source, 0.0))
     number = resize(lanes, middle, target, lanes.convert(opcode, source, middle, safe), signed=True)
-    below = lanes.compare("fcmp ole", source, value, lanes.const(source, bottom if inside_low == "fcmp ogt" else low))
+    below = lanes.compare(
+        "fcmp ole", source, value, lanes.const(source, bottom if inside_low == "fcmp ogt" else low)
+    )
     limited = lanes.select(above, target, lanes.const(target, target.maximum), number)
     return lanes.select(below, target, lanes.const(target, target.minimum), limited)
 
@@ -164,7 +182,9 @@ def _int_to_float(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> s
 
 
 def _sticky(lanes: Lanes, source: Scalar, value: str) -> str:
-    """A 64-bit integer with its low 11 bits or-ed into bit 11 when large: exact in f64 for half rounding."""
+    """A 64-bit integer with its low 11 bits or-ed into bit 11 when large: exact in f64 for half
+    rounding.
+    """
     w, i64 = lanes.w, lanes.integer(64)
     low = w.value(f"and {i64} {value}, {lanes.int_const(64, 0x7FF)}")
     some = w.value(f"icmp ne {i64} {low}, {lanes.int_const(64, 0)}")

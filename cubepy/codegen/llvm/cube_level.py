@@ -1,9 +1,9 @@
 """Which part of a kernel with barriers runs once per cube, between the loops over its gangs.
 
-A barrier splits the body into segments; each segment runs for every gang before the next one starts. Control
-flow that contains a barrier, or that leaves together out of such control flow, is therefore decided once per
-cube, and so is everything it depends on: *cube-level* values and slots. Stored inside a loop over gangs, an
-assignment such as `t += step` would happen once per gang.
+A barrier splits the body into segments; each segment runs for every gang before the next one
+starts. Control flow that contains a barrier, or that leaves together out of such control flow, is
+therefore decided once per cube, and so is everything it depends on: *cube-level* values and slots.
+Stored inside a loop over gangs, an assignment such as `t += step` would happen once per gang.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ __all__ = ["CubeLevel", "find_cube_level"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CubeLevel:
-    """`controls`: control ops run per cube. `values`: ops computed per cube. `slots`: variables stored so."""
+    """`controls`: control ops run per cube. `values`: ops computed per cube. `slots`: variables
+    stored so.
+    """
 
     analysis: Uniformity
     controls: frozenset[Op]
@@ -47,7 +49,9 @@ def _crossed(op: Op, above: tuple[Op, ...]) -> tuple[tuple[Op, ...], Op | None]:
 
 
 def find_cube_level(kernel: Kernel) -> CubeLevel:
-    """The cube-level part of a kernel; grows until everything its control flow depends on is in it."""
+    """The cube-level part of a kernel; grows until everything its control flow depends on is in
+    it.
+    """
     analysis = analyze_cube(kernel)
     places = dict(_enclosing(kernel.body))
     controls: set[Op] = set()
@@ -108,15 +112,13 @@ def _decides(control: Op) -> tuple[Op, ...]:
 def _cube_values(
     kernel: Kernel, analysis: Uniformity, places: dict[Op, tuple[Op, ...]], controls: set[Op]
 ) -> tuple[set[Op], set[Op]]:
-    """Slots stored only at cube level with cube-level values, and the values that can be had there."""
+    """Slots stored only at cube level with cube-level values, and the values that can be had
+    there.
+    """
     top = {op for op, above in places.items() if controls.issuperset(above)}
     slots = {slot for slot, shape in analysis.slots.items() if shape == UNIFORM}
-    slots -= {
-        op.operands[0] for op in places if op.opdef is ops.STORE_LOCAL and op not in top
-    }
-    variables = {
-        control.regions[0].params[0] for control in controls if control.opdef is ops.FOR
-    }
+    slots -= {op.operands[0] for op in places if op.opdef is ops.STORE_LOCAL and op not in top}
+    variables = {control.regions[0].params[0] for control in controls if control.opdef is ops.FOR}
     while True:
         values = set(kernel.params) | variables
         for op in walk(kernel.body):
@@ -124,7 +126,9 @@ def _cube_values(
                 values.add(op)
         bad = {
             op.operands[0] for op in top
-            if op.opdef is ops.STORE_LOCAL and op.operands[0] in slots and op.operands[1] not in values
+            if op.opdef is ops.STORE_LOCAL
+            and op.operands[0] in slots
+            and op.operands[1] not in values
         }  # fmt: skip
         if not bad:
             return slots, values
@@ -137,7 +141,12 @@ def _can_be_had(op: Op, analysis: Uniformity, slots: set[Op], values: set[Op]) -
         return True
     if row is ops.LOAD_LOCAL:
         return op.operands[0] in slots
-    if analysis.shape(op) != UNIFORM or row in (ops.SHARED, ops.LOCAL_ARRAY, ops.LOCAL, ops.STORE_LOCAL):
+    if analysis.shape(op) != UNIFORM or row in (
+        ops.SHARED,
+        ops.LOCAL_ARRAY,
+        ops.LOCAL,
+        ops.STORE_LOCAL,
+    ):
         return False
     if row is ops.LENGTH or row is ops.STRIDE:
         return True

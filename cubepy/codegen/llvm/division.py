@@ -1,8 +1,9 @@
 """Integer division without traps, Python's float `//` and `%`, integer powers.
 
-Vector integer division goes through floats where the quotient is exact there (LLVM has only scalar division):
-8- and 16-bit through f32, 32-bit through f64. The distance of a quotient that is not an integer from the next
-integer is at least 1/b, more than the rounding error of the division, so truncation gives the right integer.
+Vector integer division goes through floats where the quotient is exact there (LLVM has only scalar
+division): 8- and 16-bit through f32, 32-bit through f64. The distance of a quotient that is not an
+integer from the next integer is at least 1/b, more than the rounding error of the division, so
+truncation gives the right integer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["FLOAT", "INTEGER", "power"]
 
 
 def _quotient(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
-    """a / b toward zero for b other than 0 and not INT_MIN / -1."""
+    """A / b toward zero for b other than 0 and not INT_MIN / -1."""
     signed = "s" if scalar.is_signed else "u"
     if not lanes.lanes or scalar.bits == 64 or b.startswith("splat"):
         return lanes.instruction(f"{signed}div", scalar, a, b)
@@ -27,7 +28,9 @@ def _quotient(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
 
 
 def _safe_divisor(lanes: Lanes, scalar: Scalar, a: str, b: str) -> tuple[str, str]:
-    """A divisor that cannot trap, and the mask of zero divisors. INT_MIN / -1 becomes INT_MIN / 1."""
+    """A divisor that cannot trap, and the mask of zero divisors. INT_MIN / -1 becomes INT_MIN /
+    1.
+    """
     one = lanes.const(scalar, 1)
     zero = lanes.compare("icmp eq", scalar, b, lanes.const(scalar, 0))
     safe = lanes.select(zero, scalar, one, b)
@@ -63,7 +66,9 @@ def trunc_rem(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
 
 
 def _adjusts(lanes: Lanes, scalar: Scalar, remainder: str, b: str) -> str:
-    """Where floor and truncation differ: a remainder other than 0 whose sign is not the divisor's."""
+    """Where floor and truncation differ: a remainder other than 0 whose sign is not the
+    divisor's.
+    """
     zero = lanes.const(scalar, 0)
     some = lanes.compare("icmp ne", scalar, remainder, zero)
     signs = lanes.instruction("xor", scalar, remainder, b)
@@ -116,7 +121,9 @@ def _python_remainder(lanes: Lanes, scalar: Scalar, a: str, b: str) -> tuple[str
     negative_r = lanes.compare("fcmp olt", scalar, remainder, zero)
     differ = lanes.w.value(f"xor {lanes.mask} {negative_b}, {negative_r}")
     adjusts = lanes.both(some, differ)
-    moved = lanes.select(adjusts, scalar, lanes.instruction("fadd", scalar, remainder, b), remainder)
+    moved = lanes.select(
+        adjusts, scalar, lanes.instruction("fadd", scalar, remainder, b), remainder
+    )
     signed_zero = lanes.call("copysign", scalar, zero, b)
     return remainder, lanes.select(some, scalar, moved, signed_zero), adjusts
 

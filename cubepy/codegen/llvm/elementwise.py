@@ -1,7 +1,8 @@
 """What each pure op is in LLVM IR, for one scalar or one vector of lanes.
 
-`ELEMENTWISE` maps op names to functions `(lane, op, operand names) -> result name`; its keys are the ops the
-CPU target has natively. Nothing here traps or is undefined for any operand, whatever lanes are masked off.
+`ELEMENTWISE` maps op names to functions `(lane, op, operand names) -> result name`; its keys are
+the ops the CPU target has natively. Nothing here traps or is undefined for any operand, whatever
+lanes are masked off.
 """
 
 from __future__ import annotations
@@ -176,7 +177,11 @@ def _comparison(name: str) -> None:
     @_row(name)
     def emit(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
         if name in ("eq", "ne"):
-            predicate = f"icmp {name}" if not scalar.is_float else {"eq": "fcmp oeq", "ne": "fcmp une"}[name]
+            predicate = (
+                f"icmp {name}"
+                if not scalar.is_float
+                else {"eq": "fcmp oeq", "ne": "fcmp une"}[name]
+            )
         elif scalar.is_float:
             predicate = f"fcmp {_ORDER[name][1]}"
         else:
@@ -195,12 +200,16 @@ def _isnan(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
 
 @_row("isinf")
 def _isinf(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
-    return lanes.compare("fcmp oeq", scalar, lanes.call("fabs", scalar, args[0]), lanes.infinity(scalar))
+    return lanes.compare(
+        "fcmp oeq", scalar, lanes.call("fabs", scalar, args[0]), lanes.infinity(scalar)
+    )
 
 
 @_row("isfinite")
 def _isfinite(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
-    return lanes.compare("fcmp olt", scalar, lanes.call("fabs", scalar, args[0]), lanes.infinity(scalar))
+    return lanes.compare(
+        "fcmp olt", scalar, lanes.call("fabs", scalar, args[0]), lanes.infinity(scalar)
+    )
 
 
 def _select(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
@@ -224,16 +233,21 @@ def _shift(name: str) -> Emit:
     return emit
 
 
-def _shift_count(lanes: Lanes, op: Op, scalar: Scalar, counter: Scalar, count: str) -> tuple[str, str]:
+def _shift_count(
+    lanes: Lanes, op: Op, scalar: Scalar, counter: Scalar, count: str
+) -> tuple[str, str]:
     """The count in the value's type, and the mask of counts at or above its width ("" for none)."""
     constant = op.operands[1]
-    if constant.opdef.name == "const":
-        steps = int(constant.attrs["value"]) % (1 << counter.bits)
+    number = constant.attrs.get("value")
+    if isinstance(number, int):
+        steps = number % (1 << counter.bits)
         if steps < scalar.bits:
             return lanes.const(scalar, steps), ""
     large = ""
     if counter.bits >= 8:
-        large = lanes.compare("icmp uge", counter, count, lanes.const(counter, min(scalar.bits, 127)))
+        large = lanes.compare(
+            "icmp uge", counter, count, lanes.const(counter, min(scalar.bits, 127))
+        )
     same = conversions.resize(lanes, counter, scalar, count, signed=False)
     return same, large
 

@@ -1,7 +1,8 @@
-"""The entry of a CPU kernel: loops over tasks and gangs round the code of one gang, and the module's text.
+"""The entry of a CPU kernel: loops over tasks and gangs round the code of one gang, and the
+module's text.
 
-`void entry(ptr args, i64 task_begin, i64 task_end, ptr arena)`. Each gang, row piece or cube first runs the
-guard of `assume.py` and then the fast or the careful version of the body.
+`void entry(ptr args, i64 task_begin, i64 task_end, ptr arena)`. Each gang, row piece or cube first
+runs the guard of `assume.py` and then the fast or the careful version of the body.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from cubepy.codegen.llvm.assume import Assumptions, Interval, find_assumptions, guard_code
 from cubepy.codegen.llvm.bounds import REPORT
 from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
-from cubepy.codegen.llvm.layout import Layout, plan_layout, uniform_memory
+from cubepy.codegen.llvm.layout import plan_layout, uniform_memory
 from cubepy.codegen.llvm.masking import lanes_until
 from cubepy.codegen.llvm.positions import emit_positions
 from cubepy.codegen.llvm.segments import emit_segmented, exits_by_gang, needs_segments
@@ -24,7 +25,7 @@ from cubepy.target import Artifact, Schedule, Target, WordKind, abi_of
 
 __all__ = ["emit_cpu"]
 
-_HEAD_LINES = 4
+_EXTENTS = (ops.EXTENT_X, ops.EXTENT_Y, ops.EXTENT_Z)
 
 
 def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
@@ -50,8 +51,9 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
         access=tuple(
             p.type.access if isinstance(p.type, BufferType) else Access.READ for p in kernel.params
         ),
-        schedule=layout.schedule, task_units=layout.task_units if layout.schedule is Schedule.ROWS else 0,
-        over=any(op.opdef in (ops.EXTENT_X, ops.EXTENT_Y, ops.EXTENT_Z) for op in walk(kernel.body)),
+        schedule=layout.schedule,
+        task_units=layout.task_units if layout.schedule is Schedule.ROWS else 0,
+        over=any(op.opdef in _EXTENTS for op in walk(kernel.body)),
         arena_bytes=module.arena_bytes, work_per_unit=layout.work, line_map=line_map,
         faults=tuple(module.faults), decisions=versions.decisions(),
     )  # fmt: skip
@@ -73,12 +75,18 @@ class _Versions:
     def __init__(self, kernel: Kernel, module: Module) -> None:
         self.kernel, self.module = kernel, module
         self.given = _extent_guards(kernel) if module.layout.schedule is Schedule.ROWS else {}
-        self.by_mask = exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
+        self.by_mask = (
+            exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
+        )
         self.careful = self._analyze(Assumptions(conditions=self.given))
         found = find_assumptions(kernel.body, self.careful, self.given)
         self.assumptions = found
         self.fast = self._analyze(
-            Assumptions(conditions={**self.given, **found.conditions}, inside=found.inside, exact=found.exact)
+            Assumptions(
+                conditions={**self.given, **found.conditions},
+                inside=found.inside,
+                exact=found.exact,
+            )
         )
         self.positions = [
             op for op in walk(kernel.body)
@@ -117,7 +125,8 @@ class _Versions:
         (done,) = gang.fresh_labels("done")
         gang.mask = mask
         returns_part = any(
-            op.opdef is ops.RETURN and op not in gang.analysis.jumps for op in walk(self.kernel.body)
+            op.opdef is ops.RETURN and op not in gang.analysis.jumps
+            for op in walk(self.kernel.body)
         )
         cells = gang.mask_cells(mask) if returns_part else ()
         gang.scopes.append(Scope(op=None, next=done, end=done, alive=cells, trip=cells))
@@ -132,7 +141,8 @@ class _Versions:
         layout = self.module.layout
         rows = [(
             self.kernel.loc,
-            f"gang of {layout.width} units: {layout.parts} vectors of {layout.lanes} lanes ({layout.why}); "
+            f"gang of {layout.width} units: {layout.parts} vectors of {layout.lanes} lanes "
+            f"({layout.why}); "
             f"{'rows across cubes' if layout.schedule is Schedule.ROWS else 'one cube a task'}",
         )]  # fmt: skip
         for op in walk(self.kernel.body):
@@ -155,7 +165,7 @@ def _extent_guards(kernel: Kernel) -> dict[Op, bool]:
     return given
 
 
-# ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── rows ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _task_loop(module: Module) -> str:
@@ -264,7 +274,7 @@ def _row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mappi
     }
 
 
-# ── cubes ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── cubes ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _cubes(module: Module, versions: _Versions) -> None:
@@ -301,13 +311,13 @@ def _cube_body(module: Module, versions: _Versions, place: dict[str, str], *, fa
         gang = versions.gang(fast=fast, place={**place, "u": "0"})
         versions.body(gang, entry_mask(gang), "task_next")
         return
-    head, inside, latch = (w.fresh(hint + ".") for hint in ("gangs", "gang", "gang_next"))
+    head, one, latch = (w.fresh(hint + ".") for hint in ("gangs", "gang", "gang_next"))
     before, u, u_after = w.label, "%" + w.fresh("u"), "%" + w.fresh("u")
     w.jump(head)
     w.begin(head)
     w.line(f"{u} = phi i64 [ 0, %{before} ], [ {u_after}, %{latch} ]")
-    w.branch(w.value(f"icmp slt i64 {u}, {layout.units}"), inside, "task_next")
-    w.begin(inside)
+    w.branch(w.value(f"icmp slt i64 {u}, {layout.units}"), one, "task_next")
+    w.begin(one)
     gang = versions.gang(fast=fast, place={**place, "u": u})
     versions.body(gang, entry_mask(gang), latch)
     w.begin(latch)
@@ -358,11 +368,12 @@ def _cube_intervals(module: Module, place: Mapping[str, str]) -> Mapping[str, In
     return result
 
 
-# ── text ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── text ────────────────────────────────────────────────────────────────────────────────────────
 
 _REPORT_TEXT = f"""
 ; writes the fault record once: number, axis, subscript, extent
-define internal void {REPORT}(ptr %record, i64 %fault, i64 %axis, i64 %subscript, i64 %extent) noinline cold {{
+define internal void {REPORT}(ptr %record, i64 %fault, i64 %axis, i64 %subscript, i64 %extent)
+noinline cold {{
 entry:
   %none = icmp eq ptr %record, null
   %inside = icmp ult i64 %subscript, %extent
@@ -389,8 +400,13 @@ done:
 def _assemble(module: Module, symbol: str) -> tuple[str, dict[int, Loc]]:
     """The module's text, and the kernel's place of each line (counted from 1)."""
     target = module.target.features
-    lines: list[Line] = [(f'target triple = "{target.triple}"', Loc(file="", line=0))] if target.triple else []
-    signature = f"define void @{symbol}(ptr noalias %args, i64 %task_begin, i64 %task_end, ptr noalias %arena) #0 {{"
+    lines: list[Line] = (
+        [(f'target triple = "{target.triple}"', Loc(file="", line=0))] if target.triple else []
+    )
+    signature = (
+        f"define void @{symbol}(ptr noalias %args, i64 %task_begin, i64 %task_end, "
+        "ptr noalias %arena) #0 {"
+    )
     lines += [(signature, Loc(file="", line=0)), ("entry:", Loc(file="", line=0))]
     lines += list(module.w.flatten())
     line_map = {number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known}

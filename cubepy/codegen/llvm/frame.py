@@ -45,14 +45,17 @@ class Frame:
             return gang.vec.integer(8), max(8, gang.layout.lanes)
         return gang.vec.type(scalar), max(8, gang.layout.lanes * scalar.size)
 
-    def store(self, gang: Gang, key: Op, shape: Shape, scalar: Scalar, names: tuple[str, ...]) -> None:
+    def store(
+        self, gang: Gang, key: Op, shape: Shape, scalar: Scalar, names: tuple[str, ...]
+    ) -> None:
         """Keep a value."""
         type, size = self._component(gang, shape, scalar)
         pointers = self._pointers(gang, key, size, len(names))
         for pointer, name in zip(pointers, names, strict=True):
+            kept = name
             if shape.level == 2 and scalar is BOOL:
-                name = gang.w.value(f"zext {gang.mask_type} {name} to {type}")
-            gang.w.line(f"store {type} {name}, ptr {pointer}, align 8")
+                kept = gang.w.value(f"zext {gang.mask_type} {name} to {type}")
+            gang.w.line(f"store {type} {kept}, ptr {pointer}, align 8")
 
     def load(self, gang: Gang, key: Op, shape: Shape, scalar: Scalar) -> tuple[str, ...]:
         """The kept value."""

@@ -1,7 +1,8 @@
 """The state of emitting one gang's code: values, masks, slots, and the words of the launch.
 
-A mask is None (every lane on, known while emitting) or one `<L x i1>` a part. Wherever code is being emitted at
-least one lane is on: every construct that can empty a mask branches round what follows.
+A mask is None (every lane on, known while emitting) or one `<L x i1>` a part. Wherever code is
+being emitted at least one lane is on: every construct that can empty a mask branches round what
+follows.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ Mask = tuple[str, ...] | None
 
 @dataclass(slots=True, kw_only=True)
 class Module:
-    """What is shared by all code of one kernel: declarations, entry block, launch words, fault places."""
+    """What is shared by all code of one kernel: declarations, entry block, launch words, fault
+    places.
+    """
 
     w: Writer
     target: Target
@@ -41,7 +44,9 @@ class Module:
     arena_bytes: int = 0
 
     def alloca(self, type: str, *, align: int = 64) -> str:
-        """Stack memory of the whole call; promoted to registers where only whole values are moved."""
+        """Stack memory of the whole call; promoted to registers where only whole values are
+        moved.
+        """
         with self.w.at(self.entry):
             return self.w.value(f"alloca {type}, align {align}", "slot")
 
@@ -86,9 +91,11 @@ class Module:
 
 @dataclass(slots=True, kw_only=True)
 class Scope:
-    """A loop, block or the body. `alive`: slots of lanes still in it; `trip`: of lanes still in this trip.
+    """A loop, block or the body. `alive`: slots of lanes still in it; `trip`: of lanes still in
+    this trip.
 
-    Both are empty where all lanes always leave together. `next` is where a trip ends, `end` where all ends.
+    Both are empty where all lanes always leave together. `next` is where a trip ends, `end` where
+    all ends.
     """
 
     op: Op | None
@@ -109,8 +116,10 @@ class Slot:
 
 @dataclass(slots=True, kw_only=True)
 class Gang:
-    """One version of the code. `inside`: accesses known to be within bounds. `lane_zero` describes the gang:
-    the position of its first unit (x in the launch for ROWS, linear in the cube for CUBES)."""
+    """One version of the code. `inside`: accesses known to be within bounds. `lane_zero` describes
+    the gang: the position of its first unit (x in the launch for ROWS, linear in the cube for
+    CUBES).
+    """
 
     module: Module
     analysis: Uniformity
@@ -148,7 +157,7 @@ class Gang:
         """Instructions on scalars."""
         return Lanes(w=self.w, lanes=0, declared=self.module.declared)
 
-    # ── values ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── values ──────────────────────────────────────────────────────────────────────────────────
 
     def define(self, op: Op, names: tuple[str, ...]) -> None:
         """Record an op's value, with an insertion point behind it unless it is already vectors."""
@@ -178,7 +187,7 @@ class Gang:
         assert isinstance(scalar, Scalar)
         return spread(self.vec, scalar, self.values[op], self.parts)
 
-    # ── masks ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── masks ───────────────────────────────────────────────────────────────────────────────────
 
     @property
     def mask_type(self) -> str:
@@ -214,7 +223,8 @@ class Gang:
         bits = self.w.value(f"bitcast {self.mask_type} {total} to i{lanes}")
         return self.w.value(f"icmp ne i{lanes} {bits}, 0", "any")
 
-    # Masks in memory are sign-extended integers where the machine has no mask registers: a bool vector
+    # Masks in memory are sign-extended integers where the machine has no mask registers: a bool
+    # vector
     # carried over a branch would otherwise be packed and unpacked at each use.
     @property
     def _stored_mask(self) -> str:
@@ -230,19 +240,22 @@ class Gang:
     def store_mask(self, cells: tuple[str, ...], mask: tuple[str, ...]) -> None:
         """Write a mask to its cells."""
         for cell, part in zip(cells, mask, strict=True):
+            kept = part
             if not self.module.target.features.mask_registers:
-                part = self.w.value(f"sext {self.mask_type} {part} to {self._stored_mask}")
-            self.w.line(f"store {self._stored_mask} {part}, ptr {cell}, align 64")
+                kept = self.w.value(f"sext {self.mask_type} {part} to {self._stored_mask}")
+            self.w.line(f"store {self._stored_mask} {kept}, ptr {cell}, align 64")
 
     def load_mask(self, cells: tuple[str, ...]) -> tuple[str, ...]:
         """Read a mask from its cells."""
-        loaded = tuple(self.w.value(f"load {self._stored_mask}, ptr {cell}, align 64") for cell in cells)
+        loaded = tuple(
+            self.w.value(f"load {self._stored_mask}, ptr {cell}, align 64") for cell in cells
+        )
         if self.module.target.features.mask_registers:
             return loaded
         type = self._stored_mask
         return tuple(self.w.value(f"icmp ne {type} {part}, zeroinitializer") for part in loaded)
 
-    # ── slots ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── slots ───────────────────────────────────────────────────────────────────────────────────
 
     def slot(self, op: Op) -> Slot:
         """The storage of a local variable, made at its first use."""

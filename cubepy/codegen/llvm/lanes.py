@@ -32,7 +32,7 @@ class Lanes:
         """The type of a truth value."""
         return shaped("i1", self.lanes)
 
-    def const(self, scalar: Scalar, value: int | float | bool) -> str:
+    def const(self, scalar: Scalar, value: float) -> str:
         """A constant in every lane."""
         return typed_constant(scalar, value, self.lanes)
 
@@ -54,7 +54,9 @@ class Lanes:
 
     def select(self, condition: str, scalar: Scalar, a: str, b: str) -> str:
         """`a` where the condition holds."""
-        return self.w.value(f"select {self.mask} {condition}, {self.type(scalar)} {a}, {self.type(scalar)} {b}")
+        return self.w.value(
+            f"select {self.mask} {condition}, {self.type(scalar)} {a}, {self.type(scalar)} {b}"
+        )
 
     def both(self, a: str, b: str) -> str:
         """The conjunction of two masks."""

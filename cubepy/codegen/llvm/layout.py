@@ -1,8 +1,10 @@
-"""How units are laid out over SIMD lanes: lanes, parts, schedule, and what that makes of each position.
+"""How units are laid out over SIMD lanes: lanes, parts, schedule, and what that makes of each
+position.
 
-A *gang* is `parts` vectors of `lanes` units. With the ROWS schedule a gang is `width` neighbours along x of the
-whole launch, across cubes; with CUBES it is `width` neighbours of one cube in linear order. `seed_shape` says
-for each position op whether it is uniform over the gang, affine in the lane, or varying.
+A *gang* is `parts` vectors of `lanes` units. With the ROWS schedule a gang is `width` neighbours
+along x of the whole launch, across cubes; with CUBES it is `width` neighbours of one cube in linear
+order. `seed_shape` says for each position op whether it is uniform over the gang, affine in the
+lane, or varying.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from dataclasses import dataclass
 from cubepy.errors import ConfigError
 from cubepy.ir import (
     BOOL,
-    BufferType,
     INDEX,
+    BufferType,
     Kernel,
     Op,
     PrivateType,
@@ -34,7 +36,9 @@ _MAX_TASK_UNITS = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """`lanes` units a vector, `parts` vectors a gang; `work` estimates the operations of one unit."""
+    """`lanes` units a vector, `parts` vectors a gang; `work` estimates the operations of one
+    unit.
+    """
 
     schedule: Schedule
     lanes: int
@@ -98,23 +102,23 @@ class Layout:
         if name == "unit_pos":
             return part(1)
         if name in ("unit_pos_x", "absolute_pos_x"):
-            return UNIFORM if dim_x == 1 else self._along(dim_x, dim_y * dim_z == 1, 1)
+            return UNIFORM if dim_x == 1 else self._along(dim_x, 1, flat=dim_y * dim_z == 1)
         if name in ("unit_pos_y", "absolute_pos_y"):
-            return UNIFORM if dim_y == 1 else self._second(dim_x, dim_y * dim_x, dim_z == 1)
+            return UNIFORM if dim_y == 1 else self._second(dim_x, dim_y * dim_x, flat=dim_z == 1)
         if name in ("unit_pos_z", "absolute_pos_z"):
             return UNIFORM if dim_z == 1 else self._aligned(dim_x * dim_y, 0)
         if name == "absolute_pos":
-            return self._along(dim_x, dim_y * dim_z == 1, 1)
+            return self._along(dim_x, 1, flat=dim_y * dim_z == 1)
         if name == "plane_pos":
             return part(0) if self.plane_dim % self.lanes == 0 else VARYING
         if name == "unit_pos_plane":
             return part(1) if self.plane_dim % self.lanes == 0 else VARYING
         return UNIFORM
 
-    def _along(self, dim_x: int, flat: bool, stride: int) -> Shape:
+    def _along(self, dim_x: int, stride: int, *, flat: bool) -> Shape:
         return part(stride) if flat else self._aligned(dim_x, stride)
 
-    def _second(self, dim_x: int, area: int, flat: bool) -> Shape:
+    def _second(self, dim_x: int, area: int, *, flat: bool) -> Shape:
         if dim_x % self.lanes == 0:
             return part(0)
         return part(1) if dim_x == 1 and (flat or area % self.lanes == 0) else VARYING
@@ -128,7 +132,7 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
     lanes, parts, why = plane, _parts(kernel, target, schedule), "by element size"
     fixed = target.option("gang")
     if fixed:
-        lanes, parts = _fixed(int(fixed), plane, _uses_planes(kernel))
+        lanes, parts = _fixed(int(fixed), plane, planes_used=_uses_planes(kernel))
         why = "asked for"
     units = kernel.cube_dim[0] * kernel.cube_dim[1] * kernel.cube_dim[2]
     if schedule is Schedule.CUBES and not fixed:
@@ -139,7 +143,7 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
     )  # fmt: skip
 
 
-def _fixed(width: int, plane: int, planes_used: bool) -> tuple[int, int]:
+def _fixed(width: int, plane: int, *, planes_used: bool) -> tuple[int, int]:
     if width < 1 or width & (width - 1):
         raise ConfigError(f"gang={width}: a gang width is a power of two")
     if width < plane and planes_used:
@@ -148,7 +152,9 @@ def _fixed(width: int, plane: int, planes_used: bool) -> tuple[int, int]:
 
 
 def _fit(planes: int, parts: int) -> int:
-    """The largest number of parts up to `parts` that divides the cube's planes, or else covers them best."""
+    """The largest number of parts up to `parts` that divides the cube's planes, or else covers them
+    best.
+    """
     for number in range(min(parts, planes), 0, -1):
         if planes % number == 0 and number * 2 > min(parts, planes):
             return number
@@ -156,7 +162,9 @@ def _fit(planes: int, parts: int) -> int:
 
 
 def _cooperates(kernel: Kernel) -> bool:
-    """Whether units of a cube can tell that they run together, so that gangs must not cross cubes."""
+    """Whether units of a cube can tell that they run together, so that gangs must not cross
+    cubes.
+    """
     return any(
         op.opdef is ops.SHARED
         or op.opdef.has(Trait.BARRIER)
@@ -180,12 +188,16 @@ def _uses_planes(kernel: Kernel) -> bool:
 
 
 def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> int:
-    """Registers a value: as many as hide latency without spilling, two where most values are 64-bit."""
+    """Registers a value: as many as hide latency without spilling, two where most values are
+    64-bit.
+    """
     barriers = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
     if schedule is Schedule.CUBES and barriers and target.features.mask_registers:
         return 16 if sum(1 for _ in walk(kernel.body)) < 120 else 4
     wide = sum(1 for op in walk(kernel.body) if _computes_wide(op))
-    total = sum(1 for op in walk(kernel.body) if isinstance(op.type, Scalar) and op.type is not BOOL)
+    total = sum(
+        1 for op in walk(kernel.body) if isinstance(op.type, Scalar) and op.type is not BOOL
+    )
     return 2 if wide * 3 > total else 4
 
 
@@ -211,5 +223,9 @@ def _work(kernel: Kernel) -> int:
 
 
 def uniform_memory(memory: Op) -> bool:
-    """Whether all lanes of a gang read one value at one subscript: all memory but private arrays."""
-    return isinstance(memory.type, BufferType | SharedType) and not isinstance(memory.type, PrivateType)
+    """Whether all lanes of a gang read one value at one subscript: all memory but private
+    arrays.
+    """
+    return isinstance(memory.type, BufferType | SharedType) and not isinstance(
+        memory.type, PrivateType
+    )

@@ -1,7 +1,7 @@
 """Loads and stores of a gang: one scalar, one vector, a reversed vector, or lane by lane addresses.
 
-Masks are used only where a lane may be off or outside. A lane outside reads 0 and writes nothing; what a lane
-that is off reads does not matter.
+Masks are used only where a lane may be off or outside. A lane outside reads 0 and writes nothing;
+what a lane that is off reads does not matter.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def access_mask(gang: Gang, bounds: Bounds) -> Mask:
     return gang.mask_and(gang.mask, combined(gang, bounds))
 
 
-# ── loads ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── loads ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def emit_load(gang: Gang, op: Op) -> None:
@@ -125,7 +125,9 @@ def _part_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -
         condition = _part_condition(gang, bounds, number)
         zero = gang.one.const(element, 0)
         names.append(
-            make() if condition is None else guarded(gang, condition, register_type(element), zero, make)
+            make()
+            if condition is None
+            else guarded(gang, condition, register_type(element), zero, make)
         )
     return tuple(names)
 
@@ -173,7 +175,9 @@ def _first_pointer(gang: Gang, address: Address, number: int, element: Scalar) -
     return gang.w.value(f"getelementptr {memory_type(element)}, ptr {pointer}, i64 {back}")
 
 
-def _contiguous_load(gang: Gang, address: Address, number: int, element: Scalar, mask: str | None) -> str:
+def _contiguous_load(
+    gang: Gang, address: Address, number: int, element: Scalar, mask: str | None
+) -> str:
     pointer = _first_pointer(gang, address, number, element)
     type = shaped(memory_type(element), gang.layout.lanes)
     if mask is not None and address.stride == -1:
@@ -190,7 +194,8 @@ def load_vector(gang: Gang, element: Scalar, pointer: str, mask: str | None) -> 
     name = f"llvm.masked.load.{gang.vec.mangle(memory_type(element))}.p0"
     gang.module.declared[name] = f"declare {type} @{name}(ptr, {gang.mask_type}, {type})"
     return gang.w.value(
-        f"call {type} @{name}(ptr align {align} {pointer}, {gang.mask_type} {mask}, {type} zeroinitializer)"
+        f"call {type} @{name}(ptr align {align} {pointer}, {gang.mask_type} {mask}, "
+        f"{type} zeroinitializer)"
     )
 
 
@@ -222,11 +227,13 @@ def _gather_by_lane(gang: Gang, element: Scalar, pointers: str) -> str:
     for lane in range(lanes):
         pointer = gang.w.value(f"extractelement <{lanes} x ptr> {pointers}, i64 {lane}")
         value = gang.w.value(f"load {scalar}, ptr {pointer}, align {_align(element)}")
-        result = gang.w.value(f"insertelement <{lanes} x {scalar}> {result}, {scalar} {value}, i64 {lane}")
+        result = gang.w.value(
+            f"insertelement <{lanes} x {scalar}> {result}, {scalar} {value}, i64 {lane}"
+        )
     return result
 
 
-# ── stores ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── stores ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def emit_store(gang: Gang, op: Op) -> None:
@@ -237,7 +244,9 @@ def emit_store(gang: Gang, op: Op) -> None:
         private_store(gang, memory, indices, value, bounds)
         return
     element = _element(memory)
-    if gang.values[value].shape.level == 0 and all(gang.values[i].shape.level == 0 for i in indices):
+    if gang.values[value].shape.level == 0 and all(
+        gang.values[i].shape.level == 0 for i in indices
+    ):
         when(gang, bounds.scalar, lambda: _scalar_store(gang, memory, indices, element, value))
         return
     vectors = gang.vectors(value)
@@ -249,10 +258,18 @@ def emit_store(gang: Gang, op: Op) -> None:
         if not address.vectors and address.stride in (1, -1):
             _contiguous_store(gang, address, number, element, stored, part)
         else:
-            scatter(gang, element, lane_pointers(gang, address, number, memory_type(element)), stored, part)
+            scatter(
+                gang,
+                element,
+                lane_pointers(gang, address, number, memory_type(element)),
+                stored,
+                part,
+            )
 
 
-def _scalar_store(gang: Gang, memory: Op, indices: Sequence[Op], element: Scalar, value: Op) -> None:
+def _scalar_store(
+    gang: Gang, memory: Op, indices: Sequence[Op], element: Scalar, value: Op
+) -> None:
     pointer = element_pointer(gang, address_of(gang, memory, indices), 0, memory_type(element))
     store_element(gang, element, pointer, gang.scalar(value))
 
@@ -281,7 +298,9 @@ def store_vector(gang: Gang, element: Scalar, pointer: str, value: str, mask: st
         return
     name = f"llvm.masked.store.{gang.vec.mangle(memory_type(element))}.p0"
     gang.module.declared[name] = f"declare void @{name}({type}, ptr, {gang.mask_type})"
-    gang.w.line(f"call void @{name}({type} {value}, ptr align {align} {pointer}, {gang.mask_type} {mask})")
+    gang.w.line(
+        f"call void @{name}({type} {value}, ptr align {align} {pointer}, {gang.mask_type} {mask})"
+    )
 
 
 def scatter(gang: Gang, element: Scalar, pointers: str, value: str, mask: str | None) -> None:
@@ -296,7 +315,7 @@ def scatter(gang: Gang, element: Scalar, pointers: str, value: str, mask: str | 
     )
 
 
-# ── private arrays: element by element, all lanes side by side ───────────────────────────────────────────
+# ── private arrays: element by element, all lanes side by side ──────────────────────────────────
 
 
 def private_cells(gang: Gang, memory: Op) -> tuple[str, ...]:
@@ -309,7 +328,9 @@ def private_cells(gang: Gang, memory: Op) -> tuple[str, ...]:
         for extent in memory.type.shape:
             count *= extent
         row = shaped(memory_type(memory.type.element), gang.layout.lanes)
-        gang.private[memory] = tuple(gang.module.alloca(f"[{count} x {row}]") for _ in range(gang.parts))
+        gang.private[memory] = tuple(
+            gang.module.alloca(f"[{count} x {row}]") for _ in range(gang.parts)
+        )
     return gang.private[memory]
 
 
@@ -321,10 +342,16 @@ def _linear(gang: Gang, memory: Op, indices: Sequence[Op]) -> tuple[str | None, 
     from_index = (lambda op: (gang.scalar(op),)) if uniform else gang.vectors
     total: list[str] = []
     for extent, index in zip(memory.type.shape, indices, strict=True):
-        scaled = [lanes.w.value(f"mul {lanes.integer(64)} {t}, {lanes.int_const(64, extent)}") for t in total]
+        scaled = [
+            lanes.w.value(f"mul {lanes.integer(64)} {t}, {lanes.int_const(64, extent)}")
+            for t in total
+        ]
         names = from_index(index)
         total = (
-            [lanes.w.value(f"add {lanes.integer(64)} {a}, {b}") for a, b in zip(scaled, names, strict=True)]
+            [
+                lanes.w.value(f"add {lanes.integer(64)} {a}, {b}")
+                for a, b in zip(scaled, names, strict=True)
+            ]
             if total
             else list(names)
         )
@@ -343,7 +370,9 @@ def _lane_cells(gang: Gang, memory: Op, cell: str, subscript: str) -> str:
     row = gang.w.value(f"mul {type} {subscript}, {gang.vec.int_const(64, lanes)}")
     ramp = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
     place = gang.w.value(f"add {type} {row}, {ramp}")
-    return gang.w.value(f"getelementptr {memory_type(_element(memory))}, ptr {cell}, {type} {place}")
+    return gang.w.value(
+        f"getelementptr {memory_type(_element(memory))}, ptr {cell}, {type} {place}"
+    )
 
 
 def private_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> tuple[str, ...]:
@@ -362,8 +391,10 @@ def private_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) 
                 raw = gang.w.value(f"load {type}, ptr {pointer}, align {row_align}")
                 return gang.w.value(f"freeze {type} {raw}")
 
-            value = make() if bounds.scalar is None else guarded(
-                gang, bounds.scalar, type, "zeroinitializer", make
+            value = (
+                make()
+                if bounds.scalar is None
+                else guarded(gang, bounds.scalar, type, "zeroinitializer", make)
             )
         else:
             part = None if mask is None else mask[number]
@@ -381,7 +412,13 @@ def private_store(gang: Gang, memory: Op, indices: Sequence[Op], value: Op, boun
         mask = access_mask(gang, bounds)
         for number, cell in enumerate(private_cells(gang, memory)):
             part = None if mask is None else mask[number]
-            scatter(gang, element, _lane_cells(gang, memory, cell, vectors[number]), stored[number], part)
+            scatter(
+                gang,
+                element,
+                _lane_cells(gang, memory, cell, vectors[number]),
+                stored[number],
+                part,
+            )
         return
     subscript: str = scalar
 

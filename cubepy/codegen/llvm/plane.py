@@ -1,7 +1,7 @@
 """Plane operations: a part is a plane, so they are shuffles within one vector.
 
-Lanes that do not exist in a partial last plane take part as the identity of the operation. Float sums and
-products are balanced trees over neighbouring lanes; float scans add in lane order.
+Lanes that do not exist in a partial last plane take part as the identity of the operation. Float
+sums and products are balanced trees over neighbouring lanes; float scans add in lane order.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def _scan(gang: Gang, op: Op, number: int) -> str:
 def _shuffle(gang: Gang, op: Op, number: int) -> str:
     """The value of another lane; a lane that is missing or out of range: the own value."""
     scalar, counter = op.type, op.operands[1].type
-    assert isinstance(scalar, Scalar) and isinstance(counter, Scalar)
+    assert isinstance(scalar, Scalar)
+    assert isinstance(counter, Scalar)
     lanes, w = gang.layout.lanes, gang.w
     value = gang.vectors(op.operands[0])[number]
     source = _source_lane(gang, op, counter, gang.vectors(op.operands[1])[number])
@@ -203,5 +204,3 @@ def _elect(gang: Gang, number: int) -> str:
     bits = w.value(f"bitcast {gang.mask_type} {existing} to i{lanes}")
     lowest = w.value(f"and i{lanes} {bits}, {w.value(f'sub i{lanes} 0, {bits}')}")
     return w.value(f"bitcast i{lanes} {lowest} to {gang.mask_type}")
-
-

@@ -1,8 +1,8 @@
 """Positions of the units of a gang, in the shapes that the layout promises.
 
-All are made at the start of a gang from where it begins, so each is ready wherever the kernel asks for it.
-Vector divisions by cube sizes run on 32-bit lane offsets: quotient and remainder of the gang's first unit are
-taken once, in scalars.
+All are made at the start of a gang from where it begins, so each is ready wherever the kernel asks
+for it. Vector divisions by cube sizes run on 32-bit lane offsets: quotient and remainder of the
+gang's first unit are taken once, in scalars.
 """
 
 from __future__ import annotations
@@ -73,11 +73,14 @@ def _rem(gang: Gang, a: str, b: str | int) -> str:
 def _first_units(gang: Gang, base: str) -> tuple[str, ...]:
     """The position of each part's first lane."""
     return tuple(
-        base if number == 0 else _add(gang, base, number * gang.layout.lanes) for number in range(gang.parts)
+        base if number == 0 else _add(gang, base, number * gang.layout.lanes)
+        for number in range(gang.parts)
     )
 
 
-def _split(gang: Gang, base: str, size: int, shape: Shape, *, quotient: bool, modulus: int = 0) -> Value:
+def _split(
+    gang: Gang, base: str, size: int, shape: Shape, *, quotient: bool, modulus: int = 0
+) -> Value:
     """(base + lane) // size (then % modulus) or % size, in the promised shape."""
 
     def scalar(first: str) -> str:
@@ -93,12 +96,18 @@ def _split(gang: Gang, base: str, size: int, shape: Shape, *, quotient: bool, mo
     return gang.value(VARYING, _vector_split(gang, base, size, quotient=quotient, modulus=modulus))
 
 
-def _vector_split(gang: Gang, base: str, size: int, *, quotient: bool, modulus: int) -> tuple[str, ...]:
-    """Lane by lane: the remainder of the gang's first unit plus the lane stays small, so i32 does."""
+def _vector_split(
+    gang: Gang, base: str, size: int, *, quotient: bool, modulus: int
+) -> tuple[str, ...]:
+    """Lane by lane: the remainder of the gang's first unit plus the lane stays small, so i32
+    does.
+    """
     lanes, type32, type64 = gang.layout.lanes, gang.vec.integer(32), gang.vec.integer(64)
     rest = gang.w.value(f"trunc i64 {_rem(gang, base, size)} to i32")
     first = gang.w.value(f"insertelement {type32} poison, i32 {rest}, i64 0")
-    spread = gang.w.value(f"shufflevector {type32} {first}, {type32} poison, {type32} zeroinitializer")
+    spread = gang.w.value(
+        f"shufflevector {type32} {first}, {type32} poison, {type32} zeroinitializer"
+    )
     whole = _div(gang, base, size)
     seed = gang.w.value(f"insertelement {type64} poison, i64 {whole}, i64 0")
     wide = gang.w.value(f"shufflevector {type64} {seed}, {type64} poison, {type32} zeroinitializer")
@@ -119,17 +128,21 @@ def _vector_split(gang: Gang, base: str, size: int, *, quotient: bool, modulus: 
 
 
 def _linear(gang: Gang, x: Value, others: str) -> Value:
-    """x plus a scalar that the whole gang shares."""
+    """X plus a scalar that the whole gang shares."""
     if x.shape.level == 2:
         first = gang.w.value(f"insertelement {gang.vec.type(INDEX)} poison, i64 {others}, i64 0")
         type32 = gang.vec.integer(32)
         type64 = gang.vec.type(INDEX)
-        wide = gang.w.value(f"shufflevector {type64} {first}, {type64} poison, {type32} zeroinitializer")
-        return gang.value(x.shape, tuple(gang.vec.instruction("add", INDEX, n, wide) for n in x.names))
+        wide = gang.w.value(
+            f"shufflevector {type64} {first}, {type64} poison, {type32} zeroinitializer"
+        )
+        return gang.value(
+            x.shape, tuple(gang.vec.instruction("add", INDEX, n, wide) for n in x.names)
+        )
     return gang.value(x.shape, tuple(_add(gang, name, others) for name in x.names))
 
 
-# ── rows: lanes run along x of the launch ────────────────────────────────────────────────────────────────
+# ── rows: lanes run along x of the launch ───────────────────────────────────────────────────────
 
 
 def _ROWS(gang: Gang, name: str) -> Value:  # noqa: N802 - one of two tables chosen by the schedule
@@ -188,7 +201,9 @@ def _cube_x(gang: Gang, shape: Shape) -> Value:
 
 
 def _lane_in_plane(gang: Gang, name: str) -> Value:
-    """PLANE_POS and UNIT_POS_PLANE where gangs cross cubes: from the linear position, as vectors."""
+    """PLANE_POS and UNIT_POS_PLANE where gangs cross cubes: from the linear position, as
+    vectors.
+    """
     vectors = []
     linear = _linear(gang, _varying_unit_x(gang), _unit_rest(gang))
     for vector in linear.names:
@@ -200,15 +215,16 @@ def _lane_in_plane(gang: Gang, name: str) -> Value:
 
 def _varying_unit_x(gang: Gang) -> Value:
     dim_x = gang.layout.cube_dim[0]
-    return gang.value(VARYING, _vector_split(gang, gang.place["x"], dim_x, quotient=False, modulus=0))
+    return gang.value(
+        VARYING, _vector_split(gang, gang.place["x"], dim_x, quotient=False, modulus=0)
+    )
 
 
-# ── cubes: lanes run over the units of one cube in linear order ──────────────────────────────────────────
+# ── cubes: lanes run over the units of one cube in linear order ─────────────────────────────────
 
 
 def _CUBES(gang: Gang, name: str) -> Value:  # noqa: N802 - see _ROWS
     layout, place = gang.layout, gang.place
-    dim_x, dim_y, dim_z = layout.cube_dim
     match name:
         case "unit_pos":
             return gang.value(part(1), _first_units(gang, place["u"]))
@@ -245,14 +261,18 @@ def _unit_axis(gang: Gang, axis: str) -> Value:
 
 
 def _absolute(gang: Gang) -> Value:
-    """x + y * row + z * row * rows over the launch."""
+    """X + y * row + z * row * rows over the launch."""
     layout, place = gang.layout, gang.place
     dim_x, dim_y, dim_z = layout.cube_dim
     row = _mul(gang, cube_count(gang, "x"), dim_x)
     rows = _mul(gang, cube_count(gang, "y"), dim_y)
     first_y = _mul(gang, place["cy"], dim_y)
     first_z = _mul(gang, place["cz"], dim_z)
-    corner = _add(gang, _mul(gang, place["cx"], dim_x), _mul(gang, row, _add(gang, first_y, _mul(gang, first_z, rows))))
+    corner = _add(
+        gang,
+        _mul(gang, place["cx"], dim_x),
+        _mul(gang, row, _add(gang, first_y, _mul(gang, first_z, rows))),
+    )
     shape = layout.seed_shape_named("absolute_pos")
     x, y, z = (_unit_axis(gang, axis) for axis in "xyz")
     if shape.level == 1 and dim_y * dim_z == 1:

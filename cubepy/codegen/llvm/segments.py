@@ -1,8 +1,10 @@
-"""Kernels with barriers in cubes of several gangs: segments between barriers, each a loop over the gangs.
+"""Kernels with barriers in cubes of several gangs: segments between barriers, each a loop over the
+gangs.
 
-What is cube-level (`cube_level.py`) runs in scalar code between those loops. Values that later segments need
-are recomputed if they follow from positions and arguments alone, else kept in the frame; so are local
-variables, private arrays, and the masks of lanes that have left. A cube of one gang needs none of this.
+What is cube-level (`cube_level.py`) runs in scalar code between those loops. Values that later
+segments need are recomputed if they follow from positions and arguments alone, else kept in the
+frame; so are local variables, private arrays, and the masks of lanes that have left. A cube of one
+gang needs none of this.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ class _Segments:
     parted: frozenset[Op | None] = frozenset()
     kernel_key: Op = field(default_factory=lambda: Op(opdef=ops.PARAM))
 
-    # ── which segment needs what ─────────────────────────────────────────────────────────────────────────
+    # ── which segment needs what ────────────────────────────────────────────────────────────────
 
     def number(self, region: Region, counter: Iterator[int]) -> None:
         """Give every op of the gangs its segment, and note which segments use it."""
@@ -101,13 +103,15 @@ class _Segments:
         """Whether an op ends the segment: a barrier, cube-level control flow, a common exit."""
         if op.opdef.has(Trait.BARRIER) or op in self.level.controls:
             return True
-        return op.opdef.has(Trait.EXIT) and (op.opdef is ops.YIELD or op in self.level.analysis.jumps)
+        return op.opdef.has(Trait.EXIT) and (
+            op.opdef is ops.YIELD or op in self.level.analysis.jumps
+        )
 
     def recomputable(self, op: Op, depth: int = 32) -> bool:
         """Whether a value follows from positions, arguments and cube-level values by pure ops."""
         if op in self.level.values or op.opdef is ops.PARAM or _is_position(op):
             return op.opdef is not ops.PARAM or op in self.level.values
-        if depth == 0 or not op.opdef.has(Trait.PURE) or op.opdef is ops.CAST and op.type is BOOL:
+        if depth == 0 or not op.opdef.has(Trait.PURE) or (op.opdef is ops.CAST and op.type is BOOL):
             return False
         cheap = isinstance(op.type, Scalar) and (op.type.is_integer or op.type is BOOL)
         return cheap and all(self.recomputable(operand, depth - 1) for operand in op.operands)
@@ -119,7 +123,7 @@ class _Segments:
         elsewhere = self.users.get(op, set()) - {self.home[op]}
         return bool(elsewhere) and not self.recomputable(op)
 
-    # ── emission ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── emission ────────────────────────────────────────────────────────────────────────────────
 
     def cube_region(self, cube: Gang, region: Region) -> None:
         """A region at cube level: segments, barriers, control flow, in order."""
@@ -192,7 +196,9 @@ class _Segments:
         if not any(self.has_effect(op) for op in rest):
             return
         with_loop = self.module.w
-        head, inside, latch, end = (with_loop.fresh(h + ".") for h in ("gangs", "gang", "gang_next", "gangs_end"))
+        head, inside, latch, end = (
+            with_loop.fresh(h + ".") for h in ("gangs", "gang", "gang_next", "gangs_end")
+        )
         w, layout = self.module.w, self.module.layout
         before, number, following = w.label, "%" + w.fresh("g"), "%" + w.fresh("g")
         w.jump(head)
@@ -208,7 +214,9 @@ class _Segments:
         w.begin(end)
 
     def has_effect(self, op: Op) -> bool:
-        """Whether a gang must run an op: what is pure and never kept is recomputed where it is used."""
+        """Whether a gang must run an op: what is pure and never kept is recomputed where it is
+        used.
+        """
         if op.opdef in (ops.LOCAL, ops.SHARED, ops.LOCAL_ARRAY):
             return False
         return not (op.opdef.has(Trait.PURE) and not self.kept(op))
@@ -258,7 +266,7 @@ class _Segments:
         self.close_masks(gang)
         gang.w.jump(latch)
 
-    # ── values from elsewhere ────────────────────────────────────────────────────────────────────────────
+    # ── values from elsewhere ───────────────────────────────────────────────────────────────────
 
     def provide(self, gang: Gang, needed: Iterable[Op]) -> None:
         """Make values of other segments known to this gang."""
@@ -278,7 +286,7 @@ class _Segments:
                 self.provide_one(gang, operand)
             emit_op(gang, op)
 
-    # ── local variables ──────────────────────────────────────────────────────────────────────────────────
+    # ── local variables ─────────────────────────────────────────────────────────────────────────
 
     def framed(self, slot: Op) -> bool:
         """Whether a variable lives from one segment to another (or round a cube-level loop)."""
@@ -288,7 +296,9 @@ class _Segments:
         """Copy the variables this segment uses from the frame to the stack."""
         slots = [
             slot for slot in dict.fromkeys(
-                each.operands[0] for each in every if each.opdef in (ops.LOAD_LOCAL, ops.STORE_LOCAL)
+                each.operands[0]
+                for each in every
+                if each.opdef in (ops.LOAD_LOCAL, ops.STORE_LOCAL)
             )
             if self.framed(slot)
         ]  # fmt: skip
@@ -318,10 +328,12 @@ class _Segments:
                 names = gang.load_mask(slot.cells)
             else:
                 type = gang.component_type(slot.shape, slot.scalar)
-                names = tuple(gang.w.value(f"load {type}, ptr {cell}, align 64") for cell in slot.cells)
+                names = tuple(
+                    gang.w.value(f"load {type}, ptr {cell}, align 64") for cell in slot.cells
+                )
             self.frame.store(gang, op, slot.shape, slot.scalar, names)
 
-    # ── masks of lanes that have left a cube-level scope ─────────────────────────────────────────────────
+    # ── masks of lanes that have left a cube-level scope ────────────────────────────────────────
 
     def entry_mask(self, gang: Gang) -> Mask:
         if gang.layout.units % gang.layout.width == 0:
@@ -341,7 +353,9 @@ class _Segments:
         w.line(f"{number} = phi i64 [ 0, %{before} ], [ {following}, %{inside} ]")
         w.branch(w.value(f"icmp slt i64 {number}, {layout.gangs}"), inside, end)
         w.begin(inside)
-        gang = self.gang({**self.place, "gang": number, "u": w.value(f"mul i64 {number}, {layout.width}")})
+        gang = self.gang(
+            {**self.place, "gang": number, "u": w.value(f"mul i64 {number}, {layout.width}")}
+        )
         if self.masked:
             mask: Mask = self.frame.load(gang, self.key(self.masked[-1]), VARYING, BOOL)
         else:
@@ -371,7 +385,9 @@ class _Segments:
     def close_masks(self, gang: Gang) -> None:
         for scope in gang.scopes:
             if scope.alive:
-                self.frame.store(gang, self.key(scope.op), VARYING, BOOL, gang.load_mask(scope.alive))
+                self.frame.store(
+                    gang, self.key(scope.op), VARYING, BOOL, gang.load_mask(scope.alive)
+                )
 
 
 def emit_segmented(
@@ -389,7 +405,14 @@ def emit_segmented(
     for param in kernel.params:
         if isinstance(param.type, Scalar):
             cube.define(param, (module.scalar_argument(param),))
-    emit_positions(cube, [op for op in walk(kernel.body) if _is_position(op) and level.analysis.shape(op) == UNIFORM])
+    emit_positions(
+        cube,
+        [
+            op
+            for op in walk(kernel.body)
+            if _is_position(op) and level.analysis.shape(op) == UNIFORM
+        ],
+    )
     run.number(kernel.body, iter(range(1 << 30)))
     (done,) = cube.fresh_labels("cube_done")
     if None in run.parted:
@@ -403,7 +426,9 @@ def emit_segmented(
 
 
 def exits_by_gang(kernel: Kernel) -> frozenset[Op]:
-    """Exits out of cube-level scopes that not all units take: they leave masks behind, never jump."""
+    """Exits out of cube-level scopes that not all units take: they leave masks behind, never
+    jump.
+    """
     level = find_cube_level(kernel)
     return frozenset(op for op, _ in _uncommon_exits(kernel, level))
 

@@ -1,7 +1,8 @@
-"""Types and constants of LLVM IR for the IR's scalars, in registers and in memory, scalar or vector.
+"""Types and constants of LLVM IR for the IR's scalars, in registers and in memory, scalar or
+vector.
 
-A bool is `i1` in registers and `i8` in memory. bf16 lives in registers as its bits (`i16`): the native
-conversion flushes denormals, so arithmetic goes through f32 with our own rounding.
+A bool is `i1` in registers and `i8` in memory. bf16 lives in registers as its bits (`i16`): the
+native conversion flushes denormals, so arithmetic goes through f32 with our own rounding.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def shaped(element: str, lanes: int) -> str:
     return f"<{lanes} x {element}>" if lanes else element
 
 
-def constant(scalar: Scalar, value: int | float | bool) -> str:
+def constant(scalar: Scalar, value: float) -> str:
     """A scalar constant without its type."""
     if scalar is BOOL:
         return "true" if value else "false"
@@ -56,8 +57,6 @@ def splat(element: str, text: str, lanes: int) -> str:
     return f"splat ({element} {text})" if lanes else text
 
 
-def typed_constant(scalar: Scalar, value: int | float | bool, lanes: int) -> str:
+def typed_constant(scalar: Scalar, value: float, lanes: int) -> str:
     """A constant of a scalar, in every lane."""
     return splat(register_type(scalar), constant(scalar, value), lanes)
-
-

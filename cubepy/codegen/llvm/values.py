@@ -1,7 +1,8 @@
 """Values of a gang in LLVM names, by shape: one scalar, one base a part, or one vector a part.
 
-A value of less than varying shape is spread into vectors only when asked for, right behind its definition
-(through an insertion point), so a broadcast of something defined outside a loop stays outside.
+A value of less than varying shape is spread into vectors only when asked for, right behind its
+definition (through an insertion point), so a broadcast of something defined outside a loop stays
+outside.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cubepy.codegen.llvm.lanes import Lanes
-from cubepy.codegen.llvm.types import register_type, splat, typed_constant
+from cubepy.codegen.llvm.types import register_type, splat
 from cubepy.codegen.llvm.writer import Lines
 from cubepy.ir import Scalar
 from cubepy.ir.analyses import Shape
@@ -42,7 +43,8 @@ def _broadcast(lanes: Lanes, scalar: Scalar, name: str) -> str:
         return splat(element, name, lanes.lanes)
     first = lanes.w.value(f"insertelement {vector} poison, {element} {name}, i64 0")
     return lanes.w.value(
-        f"shufflevector {vector} {first}, {vector} poison, <{lanes.lanes} x i32> zeroinitializer", "b"
+        f"shufflevector {vector} {first}, {vector} poison, <{lanes.lanes} x i32> zeroinitializer",
+        "b",
     )
 
 
@@ -74,8 +76,3 @@ def _spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str
         return bases
     ramp = _ramp(lanes, scalar, value.shape.stride)
     return tuple(lanes.instruction("add", scalar, base, ramp) for base in bases)
-
-
-def constant_value(scalar: Scalar, value: int | float | bool, shape: Shape) -> Value:
-    """A constant."""
-    return Value(shape=shape, names=(typed_constant(scalar, value, 0),))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cubepy.codegen.llvm.atomics import emit_atomic
 from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
 from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
@@ -11,13 +13,12 @@ from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.plane import emit_plane
 from cubepy.codegen.llvm.types import constant
 from cubepy.errors import VerifyError
-from cubepy.ir import BOOL, INDEX, Op, Region, Scalar, Trait, ops
+from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
 from cubepy.ir.analyses import UNIFORM
 from cubepy.target import WordKind
 
 __all__ = ["emit_op", "emit_region"]
 
-_CONTROL = {ops.IF: emit_if, ops.FOR: emit_for, ops.WHILE: emit_while, ops.BLOCK: emit_block}
 _COMPARISONS = (ops.LT, ops.LE, ops.GT, ops.GE)
 
 
@@ -30,72 +31,63 @@ def emit_region(gang: Gang, region: Region) -> None:
 
 
 def emit_op(gang: Gang, op: Op) -> None:
-    """One op."""
+    """One op, unless its value is there: positions, and what ran at cube level."""
     gang.w.loc = op.loc
-    row = op.opdef
-    if op in gang.values:  # positions, and what ran at cube level
+    if op in gang.values:
         return
     if op in gang.analysis.assumed:
         gang.define(op, ("true" if gang.analysis.assumed[op] else "false",))
-    elif row in _CONTROL:
-        _CONTROL[row](gang, op)
-    elif row is ops.CONST:
-        _constant(gang, op)
-    elif row.has(Trait.EXIT):
-        if row is not ops.YIELD:
-            emit_exit(gang, op)
-    elif row is ops.LOAD:
-        emit_load(gang, op)
-    elif row is ops.STORE:
-        emit_store(gang, op)
-    elif row is ops.LOCAL:
-        if op in gang.analysis.slots:
-            gang.slot(op)
-    elif row is ops.LOAD_LOCAL:
-        load_slot(gang, op)
-    elif row is ops.STORE_LOCAL:
-        store_slot(gang, op)
-    elif row.has(Trait.ATOMIC):
+    elif op.opdef in _EMIT:
+        _EMIT[op.opdef](gang, op)
+    elif op.opdef.has(Trait.ATOMIC):
         emit_atomic(gang, op)
-    elif row.has(Trait.PLANE):
+    elif op.opdef.has(Trait.PLANE):
         emit_plane(gang, op)
-    else:
-        _other(gang, op)
-
-
-def _other(gang: Gang, op: Op) -> None:
-    row = op.opdef
-    if row is ops.LENGTH:
-        memory, axis = op.operands[0], op.attrs["axis"]
-        assert isinstance(axis, int)
-        gang.define(op, (gang.module.shape_of(memory, axis),))
-    elif row is ops.STRIDE:
-        axis = op.attrs["axis"]
-        assert isinstance(axis, int)
-        number = gang.module.params[op.operands[0]]
-        gang.define(op, (gang.module.word(WordKind.STRIDE, number, axis),))
-    elif row in (ops.SHARED, ops.LOCAL_ARRAY, ops.SYNC_CUBE):
-        return  # memory has a place already; one gang is always in step with itself
-    elif row.name in ELEMENTWISE:
+    elif op.opdef.name in ELEMENTWISE:
         emit_pure(gang, op)
-    elif row is ops.CUBE_UNIFORM:
-        gang.define(op, (_first_lane(gang, op),))
     else:
-        raise VerifyError(f"the CPU emitter has no {row.name}; a pass should have expanded it ({op.loc})")
+        raise VerifyError(
+            f"the CPU emitter has no {op.opdef.name}; a pass should have expanded it ({op.loc})"
+        )
 
 
-def _first_lane(gang: Gang, op: Op) -> str:
+def _nothing(gang: Gang, op: Op) -> None:
+    """Memory has its place; one gang is in step with itself; `yield` is its loop's."""
+
+
+def _local(gang: Gang, op: Op) -> None:
+    if op in gang.analysis.slots:
+        gang.slot(op)
+
+
+def _length(gang: Gang, op: Op) -> None:
+    axis = op.attrs["axis"]
+    assert isinstance(axis, int)
+    gang.define(op, (gang.module.shape_of(op.operands[0], axis),))
+
+
+def _stride(gang: Gang, op: Op) -> None:
+    axis, number = op.attrs["axis"], gang.module.params[op.operands[0]]
+    assert isinstance(axis, int)
+    gang.define(op, (gang.module.word(WordKind.STRIDE, number, axis),))
+
+
+def _first_unit(gang: Gang, op: Op) -> None:
+    """`cube_uniform` in a cube of one gang."""
     scalar = op.type
     assert isinstance(scalar, Scalar)
     value = gang.values[op.operands[0]]
     if value.shape.level < 2:
-        return value.names[0]
-    return gang.w.value(f"extractelement {gang.vec.type(scalar)} {value.names[0]}, i64 0")
+        gang.define(op, (value.names[0],))
+        return
+    first = gang.w.value(f"extractelement {gang.vec.type(scalar)} {value.names[0]}, i64 0")
+    gang.define(op, (first,))
 
 
 def _constant(gang: Gang, op: Op) -> None:
     scalar, value = op.type, op.attrs["value"]
-    assert isinstance(scalar, Scalar) and isinstance(value, int | float | bool)
+    assert isinstance(scalar, Scalar)
+    assert isinstance(value, int | float | bool)
     gang.define(op, (constant(scalar, value),))
 
 
@@ -114,11 +106,13 @@ def emit_pure(gang: Gang, op: Op) -> None:
     gang.define(op, tuple(emit(lanes, op, list(row)) for row in zip(*columns, strict=True)))
 
 
-# ── comparisons of positions: a count of lanes instead of 64-bit vectors ─────────────────────────────────
+# ── comparisons of positions: a count of lanes instead of 64-bit vectors ────────────────────────
 
 
 def _lane_comparison(gang: Gang, op: Op) -> bool:
-    """position < bound as lane < bound - base. Gives False where the operands are not of that kind."""
+    """Position < bound as lane < bound - base. Gives False where the operands are not of that
+    kind.
+    """
     left, right = op.operands
     order = op.opdef
     if left.type is not INDEX:
@@ -127,13 +121,19 @@ def _lane_comparison(gang: Gang, op: Op) -> bool:
         left, right = right, left
         order = {ops.LT: ops.GT, ops.GT: ops.LT, ops.LE: ops.GE, ops.GE: ops.LE}[order]
     shapes = gang.analysis.shape(left), gang.analysis.shape(right)
-    if shapes[0].stride != 1 or shapes[1].level == 2 or shapes[1].stride or position_offset(left) is None:
+    if (
+        shapes[0].stride != 1
+        or shapes[1].level == 2
+        or shapes[1].stride
+        or position_offset(left) is None
+    ):
         return False
     masks = []
     for base, bound in zip(gang.bases(left), gang.bases(right), strict=True):
+        limit = bound
         if order in (ops.LE, ops.GT):
-            bound = gang.one.call("sadd.sat", INDEX, bound, "1")
-        mask = lanes_below(gang, lane_limit(gang, base, bound))
+            limit = gang.one.call("sadd.sat", INDEX, bound, "1")
+        mask = lanes_below(gang, lane_limit(gang, base, limit))
         if order in (ops.GT, ops.GE):
             mask = gang.w.value(f"xor {gang.mask_type} {mask}, {gang.ones()}")
         masks.append(mask)
@@ -141,7 +141,7 @@ def _lane_comparison(gang: Gang, op: Op) -> bool:
     return True
 
 
-# ── local variables ──────────────────────────────────────────────────────────────────────────────────────
+# ── local variables ─────────────────────────────────────────────────────────────────────────────
 
 
 def load_slot(gang: Gang, op: Op) -> None:
@@ -167,14 +167,18 @@ def store_slot(gang: Gang, op: Op) -> None:
     if slot.scalar is BOOL:
         if blended:
             old = gang.load_mask(slot.cells)
-            names = tuple(_blend(gang, BOOL, n, o, m) for n, o, m in zip(names, old, gang.mask or (), strict=True))
+            names = tuple(
+                _blend(gang, BOOL, n, o, m)
+                for n, o, m in zip(names, old, gang.mask or (), strict=True)
+            )
         gang.store_mask(slot.cells, names)
         return
     type = gang.component_type(slot.shape, slot.scalar)
     if blended:
         old = tuple(gang.w.value(f"load {type}, ptr {cell}, align 64") for cell in slot.cells)
         names = tuple(
-            _blend(gang, slot.scalar, n, o, m) for n, o, m in zip(names, old, gang.mask or (), strict=True)
+            _blend(gang, slot.scalar, n, o, m)
+            for n, o, m in zip(names, old, gang.mask or (), strict=True)
         )
     write_cells(gang, slot.cells, type, names)
 
@@ -187,3 +191,28 @@ def write_cells(gang: Gang, cells: tuple[str, ...], type: str, names: tuple[str,
     """One value a cell."""
     for cell, name in zip(cells, names, strict=True):
         gang.w.line(f"store {type} {name}, ptr {cell}, align 64")
+
+
+_EMIT: dict[OpDef, Callable[[Gang, Op], None]] = {
+    ops.IF: emit_if,
+    ops.FOR: emit_for,
+    ops.WHILE: emit_while,
+    ops.BLOCK: emit_block,
+    ops.BREAK: emit_exit,
+    ops.CONTINUE: emit_exit,
+    ops.LEAVE: emit_exit,
+    ops.RETURN: emit_exit,
+    ops.YIELD: _nothing,
+    ops.CONST: _constant,
+    ops.LENGTH: _length,
+    ops.STRIDE: _stride,
+    ops.LOAD: emit_load,
+    ops.STORE: emit_store,
+    ops.SHARED: _nothing,
+    ops.LOCAL_ARRAY: _nothing,
+    ops.LOCAL: _local,
+    ops.LOAD_LOCAL: load_slot,
+    ops.STORE_LOCAL: store_slot,
+    ops.SYNC_CUBE: _nothing,
+    ops.CUBE_UNIFORM: _first_unit,
+}

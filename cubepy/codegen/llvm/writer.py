@@ -1,7 +1,9 @@
-"""Collects lines of LLVM IR: fresh names, labels, late insertion points, and the kernel's place of each line.
+"""Collects lines of LLVM IR: fresh names, labels, late insertion points, and the kernel's place of
+each line.
 
-An insertion point (:meth:`Writer.hook`) is a list among the lines: what is added to it later comes out at that
-place, which is how a broadcast lands right behind the scalar it repeats, however late it is asked for.
+An insertion point (:meth:`Writer.hook`) is a list among the lines: what is added to it later comes
+out at that place, which is how a broadcast lands right behind the scalar it repeats, however late
+it is asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ Lines = list["Line | Lines"]
 
 @dataclass(slots=True)
 class Writer:
-    """Lines of one function. `label` is the block being filled; `loc` goes with every line written."""
+    """Lines of one function. `label` is the block being filled; `loc` goes with every line
+    written.
+    """
 
     lines: Lines = field(default_factory=list)
     label: str = "entry"

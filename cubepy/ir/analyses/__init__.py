@@ -1,4 +1,6 @@
-"""Analyses of a kernel's body that several stages live on: slot liveness, uniformity and lane-affine shapes."""
+"""Analyses of a kernel's body that several stages live on: slot liveness, uniformity and
+lane-affine shapes.
+"""
 
 from cubepy.ir.analyses.cooperation import analyze_cube, check_cooperation
 from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness

@@ -1,8 +1,8 @@
 """Whether barriers and plane ops stand where every unit they need gets to.
 
-A barrier needs control flow that is uniform over the cube, a plane op over the plane; neither may follow a
-`return`, `break` or `continue` that only some units take. The rule is the language's, the same for every
-target: only what can be shown uniform counts.
+A barrier needs control flow that is uniform over the cube, a plane op over the plane; neither may
+follow a `return`, `break` or `continue` that only some units take. The rule is the language's, the
+same for every target: only what can be shown uniform counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _PLANE_PLACES = (ops.PLANE_POS,)
 
 def _written(kernel: Kernel) -> set[Op]:
     """Buffers the kernel writes."""
-    return {op.operands[0] for op in walk(kernel.body) if op.opdef.has(Trait.WRITES) and op.operands}
+    return {
+        op.operands[0] for op in walk(kernel.body) if op.opdef.has(Trait.WRITES) and op.operands
+    }
 
 
 def analyze_cube(kernel: Kernel) -> Uniformity:
@@ -44,12 +46,18 @@ def analyze_cube(kernel: Kernel) -> Uniformity:
         return isinstance(memory.type, BufferType) and memory not in written
 
     return analyze_uniformity(
-        kernel.body, params=kernel.params, seed=seed, uniform_load=never_written, plane_results=VARYING
+        kernel.body,
+        params=kernel.params,
+        seed=seed,
+        uniform_load=never_written,
+        plane_results=VARYING,
     )
 
 
 def _analyze_plane(kernel: Kernel) -> Uniformity:
-    """As `analyze_cube`, for one plane: plane positions and results of plane ops are uniform too."""
+    """As `analyze_cube`, for one plane: plane positions and results of plane ops are uniform
+    too.
+    """
     written = _written(kernel)
 
     def seed(op: Op) -> Shape:
@@ -87,7 +95,9 @@ def check_cooperation(kernel: Kernel) -> None:
         raise UniformityError(found)
 
 
-def _complaints(kernel: Kernel, analysis: Uniformity, trait: Trait, group: str) -> Iterator[Diagnostic]:
+def _complaints(
+    kernel: Kernel, analysis: Uniformity, trait: Trait, group: str
+) -> Iterator[Diagnostic]:
     for op, obstacle in _Walk(analysis, trait).region(kernel.body, None):
         yield _diagnostic(op, obstacle, group)
 
@@ -97,7 +107,8 @@ def _diagnostic(op: Op, obstacle: _Obstacle, group: str) -> Diagnostic:
     remedy = (
         "let every unit reach it: move it out, and guard the loads and stores instead"
         if group == "cube"
-        else "move it out, and select the operand instead: lanes that do not count give the neutral value"
+        else "move it out, and select the operand instead: a lane that does not count gives the "
+        "neutral value"
     )
     return Diagnostic(
         message=f"`{name}` needs control flow that is the same for every unit of the {group}",
@@ -109,7 +120,9 @@ def _diagnostic(op: Op, obstacle: _Obstacle, group: str) -> Diagnostic:
 
 @dataclass(slots=True)
 class _Walk:
-    """Finds cooperative ops behind an obstacle; `thinned` obstacles last to the end of their scope."""
+    """Finds cooperative ops behind an obstacle; `thinned` obstacles last to the end of their
+    scope.
+    """
 
     analysis: Uniformity
     trait: Trait
@@ -147,9 +160,8 @@ class _Walk:
         """The exit that only some units take."""
         for region in op.regions:
             for inner in walk(region):
-                if inner.opdef.has(Trait.EXIT) and inner.opdef is not ops.YIELD:
-                    if inner not in self.analysis.jumps:
-                        word = "return" if inner.opdef is ops.LEAVE else inner.opdef.name
-                        return _Obstacle(inner, f"some units leave here by `{word}`")
+                leaves = inner.opdef.has(Trait.EXIT) and inner.opdef is not ops.YIELD
+                if leaves and inner not in self.analysis.jumps:
+                    word = "return" if inner.opdef is ops.LEAVE else inner.opdef.name
+                    return _Obstacle(inner, f"some units leave here by `{word}`")
         return _Obstacle(op, "some units leave here")
-

@@ -1,9 +1,9 @@
 """Which local slots a unit may still read, at the points where units that sat out come back.
 
-The CPU emitter blends an assignment only if a unit that did not take part can see the slot later. Units come
-back after an `if` (or in its other arm), after a loop they left, at the next trip after `continue`, and after
-a `block`. :func:`slot_liveness` gives the live slots at exactly these points, by one backward walk with a
-small fixpoint per loop. Sets of slots are integers, one bit a slot.
+The CPU emitter blends an assignment only if a unit that did not take part can see the slot later.
+Units come back after an `if` (or in its other arm), after a loop they left, at the next trip after
+`continue`, and after a `block`. :func:`slot_liveness` gives the live slots at exactly these points,
+by one backward walk with a small fixpoint per loop. Sets of slots are integers, one bit a slot.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ __all__ = ["SlotLiveness", "slot_liveness"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotLiveness:
-    """Bits by slot; live slots after a control op, at the head of a loop, on entry to an else arm."""
+    """Bits by slot; live slots after a control op, at the head of a loop, on entry to an else
+    arm.
+    """
 
     bit: dict[Op, int] = field(default_factory=dict)
     after: dict[Op, int] = field(default_factory=dict)

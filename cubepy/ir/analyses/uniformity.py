@@ -1,16 +1,17 @@
 """How a value differs between the units that run together, and where control flow splits them.
 
-A *shape* says what a value is across the lanes of a gang: the same (UNIFORM), the same within each part of L
-lanes up to `stride` times the lane number (PART: plane-uniform for stride 0, lane-affine otherwise), or
-anything (VARYING). The analysis starts from everything uniform and raises shapes until nothing changes. It
-also finds divergent branches and loops, exits that not all units take together, and assignments that must be
-blended because units that sat out will read the slot.
+A *shape* says what a value is across the lanes of a gang: the same (UNIFORM), the same within each
+part of L lanes up to `stride` times the lane number (PART: plane-uniform for stride 0, lane-affine
+otherwise), or anything (VARYING). The analysis starts from everything uniform and raises shapes
+until nothing changes. It also finds divergent branches and loops, exits that not all units take
+together, and assignments that must be blended because units that sat out will read the slot.
 
-The scope is the caller's: `seed` gives the shape of position ops (of a gang, or of a whole cube), and
-`uniform_load` says of which memories a load at a uniform subscript is uniform.
+The scope is the caller's: `seed` gives the shape of position ops (of a gang, or of a whole cube),
+and `uniform_load` says of which memories a load at a uniform subscript is uniform.
 
-Source of the shape lattice: Karrenberg and Hack, "Whole-function vectorization", CGO 2011; the masks are
-ISPC's (Pharr and Mark, "ispc: a SPMD compiler for high-performance CPU programming", InPar 2012).
+Source of the shape lattice: Karrenberg and Hack, "Whole-function vectorization", CGO 2011; the
+masks are ISPC's (Pharr and Mark, "ispc: a SPMD compiler for high-performance CPU programming",
+InPar 2012).
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Shape:
     stride: int = 0
 
     def __str__(self) -> str:
-        return ("uniform", f"affine({self.stride})" if self.stride else "part-uniform", "varying")[self.level]
+        return ("uniform", f"affine({self.stride})" if self.stride else "part-uniform", "varying")[
+            self.level
+        ]
 
 
 UNIFORM = Shape(0)
@@ -60,11 +63,12 @@ def join(a: Shape, b: Shape) -> Shape:
 
 @dataclass(slots=True, kw_only=True)
 class Uniformity:
-    """The result. `divergent`: ifs, loops and blocks whose units part. `jumps`: exits all units take together.
+    """The result. `divergent`: ifs, loops and blocks whose units part. `jumps`: exits all units
+    take together.
 
-    `thins`: control ops after which fewer units may go on than before. `parted_continue`: loops with a
-    `continue` that only some units take. `blends`: assignments that must keep the value of units sitting out.
-    `assumed`: conditions taken as constants.
+    `thins`: control ops after which fewer units may go on than before. `parted_continue`: loops
+    with a `continue` that only some units take. `blends`: assignments that must keep the value of
+    units sitting out. `assumed`: conditions taken as constants.
     """
 
     shapes: dict[Op, Shape] = field(default_factory=dict)
@@ -98,8 +102,8 @@ def analyze_uniformity(
 ) -> Uniformity:
     """Shapes and divergence of a kernel body whose helpers are inlined.
 
-    `uniform_load(memory)` tells whether a load at a uniform subscript is uniform; `plane_results` is the
-    shape of a plane reduction; `assumed` conditions are constants (then only the arm they
+    `uniform_load(memory)` tells whether a load at a uniform subscript is uniform; `plane_results`
+    is the shape of a plane reduction; `assumed` conditions are constants (then only the arm they
     choose is looked at); `exact_widenings` are casts of integers known not to have wrapped before;
     exits in `never_together` count as taken by some units only.
     """
@@ -128,7 +132,9 @@ _PART_RESULTS = (ops.PLANE_SUM, ops.PLANE_PROD, ops.PLANE_MIN, ops.PLANE_MAX,
 
 @dataclass(slots=True, kw_only=True)
 class _Scope:
-    """A control op being walked; `arm` is the number of the region, `token` the mask its units started with."""
+    """A control op being walked; `arm` is the number of the region, `token` the mask its units
+    started with.
+    """
 
     op: Op
     arm: int
@@ -160,10 +166,12 @@ class _Analysis:
             group.add(op)
             self.changed = True
 
-    # ── walking ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── walking ─────────────────────────────────────────────────────────────────────────────────
 
     def region(self, region: Region, token: int) -> int | None:
-        """Walk a region whose units are `token`; gives the units after it, None if none get there."""
+        """Walk a region whose units are `token`; gives the units after it, None if none get
+        there.
+        """
         current: int | None = token
         for op in region.ops:
             if current is None:
@@ -245,7 +253,9 @@ class _Analysis:
         return self.new_token() if op in self.result.thins else token
 
     def exit(self, op: Op, token: int) -> None:
-        """Note whether all units of the target leave together; if not, mark what the leaving thins."""
+        """Note whether all units of the target leave together; if not, mark what the leaving
+        thins.
+        """
         crossed: list[Op] = []
         target: _Scope | None = None
         for scope in reversed(self.stack):
@@ -278,7 +288,7 @@ class _Analysis:
             return False
         return scope.op.opdef is ops.FOR or scope.op.opdef is ops.WHILE
 
-    # ── slots ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── slots ───────────────────────────────────────────────────────────────────────────────────
 
     def assign(self, op: Op) -> None:
         slot, value = op.operands
@@ -299,13 +309,17 @@ class _Analysis:
             if scope.op in self.result.divergent:
                 if self.liveness.after.get(scope.op, 0) & bit:
                     return True
-                if scope.op.opdef is ops.IF and scope.arm == 0 and self.liveness.other_arm[scope.op] & bit:
+                if (
+                    scope.op.opdef is ops.IF
+                    and scope.arm == 0
+                    and self.liveness.other_arm[scope.op] & bit
+                ):
                     return True
             if scope.op in self.result.parted_continue and self.liveness.head[scope.op] & bit:
                 return True
         return False
 
-    # ── shapes of values ─────────────────────────────────────────────────────────────────────────────────
+    # ── shapes of values ────────────────────────────────────────────────────────────────────────
 
     def transfer(self, op: Op) -> Shape:
         """The shape of a value from the shapes of its operands."""
@@ -375,7 +389,8 @@ class _Analysis:
 
     def _cast(self, op: Op, shape: Shape) -> Shape:
         source, result = op.operands[0].type, op.type
-        assert isinstance(source, Scalar) and isinstance(result, Scalar)
+        assert isinstance(source, Scalar)
+        assert isinstance(result, Scalar)
         if not source.is_integer:
             return VARYING
         return shape if result.bits <= source.bits or op in self.exact_widenings else VARYING

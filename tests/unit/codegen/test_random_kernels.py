@@ -1,4 +1,6 @@
-"""Random kernels as IR: the CPU's machine code computes what the interpreter does, at every gang width."""
+"""Random kernels as IR: the CPU's machine code computes what the interpreter does, at every gang
+width.
+"""
 
 from typing import Any
 
@@ -16,7 +18,13 @@ from cubepy_cpu import runtime
 from tests.unit.ir.random_kernels import UNITS, kernels
 
 GRID = Grid(cube_count=(2, 1, 1), extent=(2 * UNITS, 1, 1))
-TARGETS = ["cpu:x86-64-v2+gang=4", "cpu:x86-64-v3+gang=1", "cpu:x86-64-v3", "cpu:x86-64-v4+gang=32", "cpu+gang=8"]
+TARGETS = [
+    "cpu:x86-64-v2+gang=4",
+    "cpu:x86-64-v3+gang=1",
+    "cpu:x86-64-v3",
+    "cpu:x86-64-v4+gang=32",
+    "cpu+gang=8",
+]
 DEVICE = runtime().devices()[0]
 
 
@@ -63,7 +71,9 @@ def compiled(kernel: Kernel, target: Target, size: int, scalar: int) -> bytes:
     flat = passes.run(kernel, target, native=codegen.native_ops(target))
     loaded = DEVICE.load(codegen.emit(flat, target))
     x, out = arguments(kernel, size)
-    DEVICE.launch(loaded, GRID, bindings(kernel, [DEVICE.wrap(x), DEVICE.wrap(out)], (x, out), scalar))
+    DEVICE.launch(
+        loaded, GRID, bindings(kernel, [DEVICE.wrap(x), DEVICE.wrap(out)], (x, out), scalar)
+    )
     return canonical(out)
 
 
