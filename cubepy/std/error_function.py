@@ -28,7 +28,8 @@ def erf(x: Any, form: FloatFormat) -> Any:
     k = shifted - form.rounder
     r = cb.fma(k, -form.ln2[1], cb.fma(k, -form.ln2[0], -value))
     scale = power_of_two(bits_of(shifted, form) - (form.rounder_bits - form.bias), form)
-    far = cb.fma(-scale, horner(r, (1.0, 1.0, *form.exp_tail)), 1.0)
+    growth = cb.fma(r * r, horner(r, form.exp_tail), r)
+    far = cb.fma(-scale, growth, 1.0 - scale)
     return cb.copysign(cb.select(size < form.erf_small_limit, near, far), x)
 
 

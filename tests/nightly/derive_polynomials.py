@@ -1,7 +1,7 @@
 """Derives every coefficient of `cubepy/std/polynomials.py` and says whether the file still holds
 them.
 
-`python tests/nightly/derive_polynomials.py` compares with the file and exits with 1 on a
+`python -m tests.nightly.derive_polynomials` compares with the file and exits with 1 on a
 difference; `--write` writes the file; other words choose polynomials by name and print them. It
 takes a minute.
 """
@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from minimax import Function, fit_rounded, sample
 from mpmath import mp, mpf
+
+from tests.nightly.minimax import Function, fit_rounded, sample
 
 FILE = Path(__file__).parents[2] / "cubepy" / "std" / "polynomials.py"
 HEAD = '''"""Coefficients of the library's polynomials, lowest power first, floats of their format.
@@ -62,7 +63,7 @@ def fits() -> Iterator[Fit]:
         weight=log_weight,
         low=-third,
         high=third,
-        terms=8,
+        terms=9,
         bits=24,
     )
     edge = mpf("0.17158") ** 2

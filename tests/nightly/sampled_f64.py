@@ -1,0 +1,69 @@
+"""Measures the library's f64 functions, and pow of both types, on large stratified samples.
+
+`python -m tests.nightly.sampled_f64 [--count N] [--seed N] [name …]` prints the largest error of each
+in units in the last place against mpmath, and exits with 1 where `cubepy/std/accuracy.py` states
+less. 20,000 arguments of each kind take about half a minute a function.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+
+from cubepy.std.accuracy import LARGEST_ERROR
+from tests.unit.std import measure, numpy_kernels, samples
+
+
+def largest(name: str, count: int, seed: int) -> tuple[float, Any]:
+    """The largest f64 error of a unary function, and where."""
+    x = samples.spread_f64(name, count, seed)
+    got = numpy_kernels.function(name, "f64")(x)
+    with mp.workprec(1300 if name in samples.CIRCULAR else 160):
+        errors = measure.errors_f64(got, (measure.EXACT[name](mpf(float(v))) for v in x))
+    place = int(np.argmax(errors))
+    return float(errors[place]), float(x[place])
+
+
+def largest_of_pow(type: str, count: int, seed: int) -> tuple[float, Any]:
+    """The largest error of pow, and where."""
+    base, exponent = samples.powers(np.dtype(type.replace("f", "float")), count, seed)
+    got = numpy_kernels.function("pow", type)(base, exponent)
+    if type == "f32":
+        with np.errstate(all="ignore"):
+            exact = np.power(base.astype(np.float64), exponent.astype(np.float64))
+        errors = measure.errors_f32(got, exact)
+    else:
+        pairs = zip(base, exponent, strict=True)
+        with mp.workprec(200):
+            errors = measure.errors_f64(
+                got, (mp.power(mpf(float(b)), mpf(float(e))) for b, e in pairs)
+            )
+    place = int(np.argmax(errors))
+    return float(errors[place]), (float(base[place]), float(exponent[place]))
+
+
+def main(words: list[str]) -> int:
+    """Measure and compare; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("names", nargs="*", default=[*measure.EXACT, "pow"])
+    options = parser.parse_args(words)
+    measured = []
+    for name in options.names:
+        if name == "pow":
+            for type, factor in (("f32", 100), ("f64", 1)):
+                worst, where = largest_of_pow(type, options.count * factor, options.seed)
+                measured.append((name, type, worst, where))
+        else:
+            measured.append((name, "f64", *largest(name, options.count, options.seed)))
+        print(*measured[-1], flush=True)
+    return int(any(worst > LARGEST_ERROR[name][type] for name, type, worst, _ in measured))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""Errors in units in the last place against NumPy and SciPy in f64, and against mpmath.
+
+The unit is that of the exact value: 2**(exponent - 23) for f32, but never less than the smallest
+denormal. A result of the wrong kind (NaN, infinity) has an infinite error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+from scipy import special
+
+Array = Any
+
+#: f64 functions with errors far below the last place of f32.
+REFERENCES: dict[str, Callable[[Array], Array]] = {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "erf": special.erf,
+    "erfc": special.erfc,
+}
+EXACT: dict[str, Callable[[mpf], mpf]] = {
+    "exp": mp.exp,
+    "exp2": lambda x: mpf(2) ** x,
+    "expm1": mp.expm1,
+    "log": mp.log,
+    "log2": lambda x: mp.log(x, 2),
+    "log10": mp.log10,
+    "log1p": mp.log1p,
+    "sin": mp.sin,
+    "cos": mp.cos,
+    "tan": mp.tan,
+    "tanh": mp.tanh,
+    "erf": mp.erf,
+    "erfc": mp.erfc,
+}
+#: From here on values round to infinity.
+LIMIT_F32 = float(2**128 - 2**103)
+LIMIT_F64 = mpf(2) ** 1024 - mpf(2) ** 970
+
+
+def errors_f32(got: Array, exact: Array) -> Array:
+    """Errors of f32 results against f64 values."""
+    exponents = (exact.view(np.int64) >> 52) & 0x7FF
+    # The bits of 1/unit: the unit is 2**-149 at least, and 2**(exponent - 23) above.
+    inverse_units = (np.minimum(2069 - exponents, 1172) << 52).view(np.float64)
+    with np.errstate(all="ignore"):
+        distance = np.abs(got - exact) * inverse_units
+        strange = np.flatnonzero(~np.isfinite(got) | ~(np.abs(exact) < LIMIT_F32))
+        near = exact[strange].astype(np.float32)
+    same = (got[strange] == near) | (np.isnan(got[strange]) & np.isnan(near))
+    distance[strange] = np.where(same, 0.0, np.inf)
+    return distance
+
+
+def error_f64(got: float, exact: mpf) -> float:
+    """The error of one f64 result."""
+    if abs(exact) >= LIMIT_F64 or not math.isfinite(got):
+        return (
+            0.0
+            if math.isinf(got) and abs(exact) >= LIMIT_F64 and (got > 0) == (exact > 0)
+            else math.inf
+        )
+    exponent = mp.frexp(exact)[1] if exact else -1074
+    return float(abs(mpf(got) - exact) / mpf(2) ** max(int(exponent) - 53, -1074))
+
+
+def errors_f64(got: Array, exact: Iterable[mpf]) -> Array:
+    """Errors of f64 results."""
+    return np.array(
+        [error_f64(float(value), right) for value, right in zip(got, exact, strict=True)]
+    )

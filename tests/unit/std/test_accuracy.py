@@ -1,0 +1,67 @@
+"""The library's functions are as exact as the table of `cubepy.std.accuracy` says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from cubepy.ir import ops
+from cubepy.std.accuracy import LARGEST_ERROR
+from tests.unit.std import measure, numpy_kernels, samples
+
+UNARY = sorted(measure.REFERENCES)
+
+
+def test_every_library_op_has_a_stated_error_within_its_row() -> None:
+    library = {row.name for row in ops.BY_NAME.values() if row.has(ops.Trait.LIBRARY)}
+    assert set(LARGEST_ERROR) == library
+    for name, stated in LARGEST_ERROR.items():
+        assert set(stated) == {"f32", "f64"}
+        for type, error in stated.items():
+            assert 0.5 < error <= ops.BY_NAME[name].ulp[type]
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_f32_error_at_every_exponent(name: str) -> None:
+    x = samples.every_exponent_f32(4096)
+    with np.errstate(all="ignore"):
+        exact = measure.REFERENCES[name](x.astype(np.float64))
+    errors = measure.errors_f32(numpy_kernels.function(name, "f32")(x), exact)
+    place = int(np.argmax(errors))
+    stated = LARGEST_ERROR[name]["f32"]
+    assert errors[place] <= stated, f"{name}({x[place]!r})"
+    assert errors[place] > 0.7 * stated, "the stated error is far from the measured one"
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_f64_error_against_arbitrary_precision(name: str) -> None:
+    x = samples.spread_f64(name, 700)
+    got = numpy_kernels.function(name, "f64")(x)
+    with mp.workprec(1300 if name in samples.CIRCULAR else 160):
+        errors = measure.errors_f64(got, (measure.EXACT[name](mpf(float(v))) for v in x))
+    place = int(np.argmax(errors))
+    stated = LARGEST_ERROR[name]["f64"]
+    assert errors[place] <= stated, f"{name}({x[place]!r})"
+    assert errors[place] > 0.55 * stated, "the stated error is far from the measured one"
+
+
+def test_f32_pow_error() -> None:
+    base, exponent = samples.powers(np.float32, 200_000)
+    with np.errstate(all="ignore"):
+        exact = np.power(base.astype(np.float64), exponent.astype(np.float64))
+    errors = measure.errors_f32(numpy_kernels.function("pow", "f32")(base, exponent), exact)
+    place = int(np.argmax(errors))
+    assert errors[place] <= LARGEST_ERROR["pow"]["f32"], f"{base[place]!r} ** {exponent[place]!r}"
+
+
+def test_f64_pow_error() -> None:
+    base, exponent = samples.powers(np.float64, 600)
+    got = numpy_kernels.function("pow", "f64")(base, exponent)
+    with mp.workprec(200):
+        exact = [
+            mp.power(mpf(float(b)), mpf(float(e))) for b, e in zip(base, exponent, strict=True)
+        ]
+        errors = measure.errors_f64(got, exact)
+    place = int(np.argmax(errors))
+    assert errors[place] <= LARGEST_ERROR["pow"]["f64"], f"{base[place]!r} ** {exponent[place]!r}"
