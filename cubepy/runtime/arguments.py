@@ -85,10 +85,16 @@ def array_of(value: object, place: str) -> Array | Buffer:
             f"{place} is a masked array, and kernels know no masks\n"
             "  help: pass x.filled(…) or x.data"
         )
-    if isinstance(value, np.ndarray | Buffer):
+    if isinstance(value, Buffer):
         return value
     if hasattr(value, "__array_interface__"):
-        return np.asarray(value)
+        array = np.asarray(value)
+        if not array.dtype.isnative:
+            raise ArgumentError(
+                f"{place} has the byte order of another machine (dtype {array.dtype.str})\n"
+                "  help: pass x.astype(x.dtype.newbyteorder('='))"
+            )
+        return array
     raise ArgumentError(
         f"{place}: expected an array, got {type(value).__name__}\n"
         "  help: pass a NumPy array, a cubepy Buffer or an object with __array_interface__"

@@ -32,6 +32,8 @@ Sizes = SupportsIndex | Sequence[SupportsIndex]
 # arrays make few specialisations.
 CUBE_UNITS = 256
 _WIDTHS = (16, 64, 256)
+# Indices are signed 64-bit integers, and whole cubes reach a little beyond the last unit.
+MOST_UNITS = 1 << 62
 
 
 def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
@@ -89,11 +91,19 @@ def cube_dim_over(shape: tuple[int, ...], features: Features) -> Triple:
 def grid_over(shape: tuple[int, ...], cube_dim: Triple) -> Grid:
     """Enough cubes for the units of `shape`."""
     x, y, z = (*reversed(shape), 1, 1)[:3]
+    _check_units((x, y, z))
     count = (-(-x // cube_dim[0]), -(-y // cube_dim[1]), -(-z // cube_dim[2]))
     return Grid(cube_count=count, extent=(x, y, z))
+
+
+def _check_units(extent: Triple) -> None:
+    """Refuse more units than an index can count."""
+    if math.prod(extent) >= MOST_UNITS or max(extent) >= MOST_UNITS:
+        raise LaunchError(f"{extent} units along x, y, z are more than an index can count")
 
 
 def grid_of(cube_count: Triple, cube_dim: Triple) -> Grid:
     """Exactly `cube_count` cubes."""
     x, y, z = (count * dim for count, dim in zip(cube_count, cube_dim, strict=True))
+    _check_units((x, y, z))
     return Grid(cube_count=cube_count, extent=(x, y, z))

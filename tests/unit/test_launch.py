@@ -216,7 +216,11 @@ def test_defaults_and_keywords() -> None:
         ((1.0, ones().reshape(2, 4), ones()), {}, "argument 'x': expected an array with 1 axis"),
         ((1.0, ones()[0], ones()), {}, "argument 'x': expected an array"),
         ((1.0, [1.0], ones()), {}, "argument 'x': expected an array, got list"),
-        ((1.0, ones().astype(">f4"), ones()), {}, "argument 'x'.*>f4"),
+        (
+            (1.0, ones().astype(">f4"), ones()),
+            {},
+            "argument 'x' has the byte order of another machine.*>f4",
+        ),
         ((1.0, np.ones(8, complex), ones()), {}, "argument 'x'.*complex128"),
         (("1", ones(), ones()), {}, "argument 'a': expected f32, got str"),
         ((1e300, ones(), ones()), {}, "argument 'a': 1e\\+300 is too large for f32"),

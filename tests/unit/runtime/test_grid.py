@@ -70,6 +70,15 @@ def test_other_sizes_are_refused_by_name(sizes: Any, message: str) -> None:
         shape_of(sizes)
 
 
+def test_more_units_than_an_index_can_count_are_refused() -> None:
+    for shape in ((1 << 63,), (1 << 40, 1 << 40), (0, 1 << 70)):
+        with pytest.raises(LaunchError, match="more than an index can count"):
+            grid_over(shape, (256, 1, 1))
+    with pytest.raises(LaunchError, match="more than an index can count"):
+        grid_of((1 << 60, 1, 1), (256, 1, 1))
+    assert grid_over((1 << 60,), (256, 1, 1)).cubes == 1 << 52
+
+
 def test_cubes_beyond_the_device_are_refused() -> None:
     with pytest.raises(LaunchError, match=r"2048 units.*at most 1024"):
         check_cube_dim((2048, 1, 1), FEATURES)
