@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from cubepy.errors import DataRaceError, Diagnostic, UninitializedReadError
+from cubepy.interp.clock import Conflict
+from cubepy.interp.cube_races import CubeShadow
 from cubepy.interp.masks import Mask, Value
 from cubepy.interp.memory import Memory, Places, at_lane, own_memory
-from cubepy.interp.races import Conflict, Shadow
+from cubepy.interp.races import LaunchShadow
 from cubepy.interp.state import Slot, State
 from cubepy.ir import Op, OpDef, Scalar, ops
 
@@ -74,11 +76,11 @@ def watch(
 ) -> None:
     """Report a race that these accesses are part of, and reads of what was never written."""
     if memory.shadow is not None:
-        cells, rows = memory.cells(places), state.clock.rows(op, places.lanes)
+        cells, lanes = memory.cells(places), places.lanes
         if memory.width > 1:
             cells = (cells[:, None] + np.arange(memory.width)).ravel()
-            rows = np.repeat(rows, memory.width, axis=0)
-        conflict = memory.shadow.visit(kind, cells, rows)
+            lanes = np.repeat(lanes, memory.width)
+        conflict = memory.shadow.visit(kind, cells, lanes, op, state.clock)
         if conflict is not None:
             raise DataRaceError(_race(state, op, memory, places, kind, values, conflict))
     if memory.written is not None and reads:
@@ -138,7 +140,9 @@ def shared(state: State, op: Op, mask: Mask) -> None:
         unwritten = state.reports.unwritten
         made = own_memory(op, batch.cube_of_lane, batch.count, report_unwritten=unwritten)
         if state.reports.races != "none":
-            made.shadow = Shadow(made.data.size, batch)
+            wide = state.facts.plane_barriers
+            size = made.data.size
+            made.shadow = LaunchShadow(size, batch) if wide else CubeShadow(size)
         state.cube_memory[path] = made
     state.values[op] = state.cube_memory[path]
 

@@ -40,7 +40,7 @@ def atomic(state: State, op: Op, mask: Mask) -> None:
     if not count:
         state.values[op] = np.asarray(0).astype(memory.data.dtype)
         return
-    used = op in state.used
+    used = op in state.facts.used
     reads = used or op.opdef is not ops.ATOMIC_EXCHANGE
     watch(state, op, memory, places, "atomic", reads=reads)
     operands = [_of_lanes(state.values[operand], places) for operand in op.operands[-expected:]]

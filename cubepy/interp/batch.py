@@ -23,6 +23,8 @@ Triple = tuple[int, int, int]
 
 def _apart(linear: Value, extent: Triple) -> tuple[Value, Value, Value]:
     """A linear number as x, y, z, x fastest."""
+    if extent[1] == extent[2] == 1:
+        return linear, np.asarray(0), np.asarray(0)
     x = linear % extent[0]
     y = linear // extent[0] % extent[1]
     return x, y, linear // (extent[0] * extent[1])

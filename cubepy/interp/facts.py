@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cubepy.ir import Kernel, Op, PrivateType, SharedType, Trait, walk
+from cubepy.ir import Kernel, Op, PrivateType, SharedType, Trait, ops, walk
 
 __all__ = ["Facts", "facts_of"]
 
@@ -16,10 +16,14 @@ MOST_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """`used`: atomics whose old value somebody reads. `batch`: cubes that may run side by side."""
+    """`used`: atomics whose old value somebody reads. `batch`: cubes that may run side by side.
+
+    `plane_barriers`: whether planes have barriers of their own.
+    """
 
     used: frozenset[Op]
     batch: int
+    plane_barriers: bool
 
 
 def _all_ops(kernel: Kernel) -> Iterator[Op]:
@@ -33,7 +37,11 @@ def facts_of(kernel: Kernel) -> Facts:
     every = list(_all_ops(kernel))
     operands = {operand for op in every for operand in op.operands}
     used = frozenset(op for op in every if op.opdef.has(Trait.ATOMIC) and op in operands)
-    return Facts(used=used, batch=1 if used else _batch(kernel, every))
+    return Facts(
+        used=used,
+        batch=1 if used else _batch(kernel, every),
+        plane_barriers=any(op.opdef is ops.SYNC_PLANE for op in every),
+    )
 
 
 def _batch(kernel: Kernel, every: list[Op]) -> int:

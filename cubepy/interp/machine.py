@@ -16,11 +16,11 @@ from cubepy.errors import VerifyError
 from cubepy.interp import accesses, atomics, cooperation
 from cubepy.interp.accesses import Handler
 from cubepy.interp.batch import batches
+from cubepy.interp.clock import Clock
 from cubepy.interp.facts import facts_of
 from cubepy.interp.masks import Mask, Value, chosen, merge, refused, union
 from cubepy.interp.memory import Memory, buffer
 from cubepy.interp.progress import Progress
-from cubepy.interp.races import Clock
 from cubepy.interp.sharing import share_shadows
 from cubepy.interp.state import Context, Reports, State
 from cubepy.ir import Access, BufferType, Kernel, Op, OpDef, Region, Scalar, Trait, ops
@@ -52,7 +52,7 @@ def run(
             shadowed = True
         state = State(
             batch=batch, reports=reports, clock=Clock(batch=batch, numbers=numbers),
-            values=dict(arguments), used=facts.used,
+            values=dict(arguments), facts=facts,
         )  # fmt: skip
         with np.errstate(all="ignore"):
             Machine(kernel, state).run()

@@ -14,8 +14,8 @@ import numpy as np
 
 from cubepy.errors import OutOfBoundsError
 from cubepy.interp.batch import Batch
+from cubepy.interp.clock import Shadow
 from cubepy.interp.masks import Mask, Value, chosen, first_lane, lanes_of, minus
-from cubepy.interp.races import Shadow
 from cubepy.ir import Op, PrivateType, Scalar, SharedType
 from cubepy.runtime import ArrayBinding
 

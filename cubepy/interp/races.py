@@ -1,6 +1,6 @@
 """Finds unsynchronised accesses: two units, one element, one of them writes, nothing orders them.
 
-A :class:`Shadow` keeps, for each element of a memory, who wrote it last, and two units each that
+A :class:`LaunchShadow` keeps, for each cell of a memory, who wrote it last, and two units each that
 read it and that used it atomically, chosen as far apart as possible. `sync_cube` orders the units
 of a cube, `sync_plane` those of a plane; nothing orders different cubes. Atomics do not race with
 atomics. Two units that store the same value race all the same: which op meant it as harmless, no
@@ -9,61 +9,22 @@ backend can know.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from cubepy.interp.batch import Batch
+from cubepy.interp.clock import RIVALS, Clock, Conflict, Shadow
 from cubepy.interp.masks import Value
 from cubepy.ir import Op
 
-__all__ = ["Clock", "Conflict", "Shadow"]
+__all__ = ["LaunchShadow"]
 
 UNIT, CUBE_EPOCH, PLANE_EPOCH, OP = range(4)
 NEVER = -1
 NOBODY, SAME_UNIT, SAME_PLANE, SAME_CUBE, OTHER_CUBE = range(5)
 
 
-@dataclass(slots=True, kw_only=True)
-class Clock:
-    """Counts the barriers that each cube and each plane of a batch has passed; numbers ops."""
-
-    batch: Batch
-    numbers: dict[Op, int]
-    cubes: Value = field(init=False)
-    planes: Value = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.cubes = np.zeros(self.batch.count, dtype=np.int64)
-        self.planes = np.zeros(self.batch.count * self.batch.planes, dtype=np.int64)
-
-    def rows(self, op: Op, lanes: Value) -> Value:
-        """One row for each lane: what a shadow keeps of an access of `op`."""
-        batch = self.batch
-        rows = np.empty((lanes.size, 4), dtype=np.int64)
-        rows[:, UNIT] = batch.first * batch.units + lanes
-        rows[:, CUBE_EPOCH] = self.cubes[lanes // batch.units]
-        rows[:, PLANE_EPOCH] = self.planes[batch.plane_of_lane[lanes]]
-        rows[:, OP] = self.numbers.setdefault(op, len(self.numbers))
-        return rows
-
-    def op(self, number: int) -> Op:
-        """The op that got this number."""
-        return next(op for op, given in self.numbers.items() if given == number)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """Access `place` of a visit races with what unit `unit` did before in op number `op`."""
-
-    place: int
-    kind: str  # what the other did: "read", "write" or "atomic"
-    unit: int
-    op: int
-
-
-class Shadow:
-    """The last accesses to each element of a memory; `batch` tells which units are neighbours."""
+class LaunchShadow(Shadow):
+    """For memory of the launch; `batch` tells which units are neighbours."""
 
     def __init__(self, size: int, batch: Batch) -> None:
         self._units, self._plane_dim = batch.units, batch.plane_dim
@@ -72,20 +33,29 @@ class Shadow:
             for kind, count in (("write", 1), ("read", 2), ("atomic", 2))
         }
 
-    def visit(self, kind: str, addresses: Value, rows: Value) -> Conflict | None:
-        """Note accesses of `kind`, one a row; the first race that they are part of, if any."""
-        against = {"read": ("write", "atomic"), "atomic": ("write", "read")}
-        for other in against.get(kind, ("write", "read", "atomic")):
+    def visit(self, kind: str, cells: Value, lanes: Value, op: Op, clock: Clock) -> Conflict | None:
+        """See :class:`Shadow`."""
+        rows = self._rows(lanes, op, clock)
+        for other in RIVALS[kind]:
             for kept in self._kept[other]:
-                found = self._conflict(other, kept[addresses], rows)
+                found = self._conflict(other, kept[cells], rows)
                 if found is not None:
                     return found
         if kind != "write":
-            self._remember(self._kept[kind], addresses, rows)
+            self._remember(self._kept[kind], cells, rows)
             return None
         kept = self._kept["write"][0]
-        kept[addresses] = rows  # of several units the last stays, and the others see it is not they
-        return self._conflict("write", kept[addresses], rows)
+        kept[cells] = rows  # of several units the last stays, and the others see it is not they
+        return self._conflict("write", kept[cells], rows)
+
+    def _rows(self, lanes: Value, op: Op, clock: Clock) -> Value:
+        """One row for each access: what is kept of it."""
+        rows = np.empty((lanes.size, 4), dtype=np.int64)
+        rows[:, UNIT] = clock.units(lanes)
+        rows[:, CUBE_EPOCH] = clock.cubes[lanes // self._units]
+        rows[:, PLANE_EPOCH] = clock.planes[clock.batch.plane_of_lane[lanes]]
+        rows[:, OP] = clock.number(op)
+        return rows
 
     def _distance(self, a: Value, b: Value) -> Value:
         """How far apart the units of rows `a` and `b` are; nobody is who a barrier has ordered."""
@@ -108,18 +78,18 @@ class Shadow:
             place=place, kind=kind, unit=int(seen[place, UNIT]), op=int(seen[place, OP])
         )
 
-    def _remember(self, kept: list[Value], addresses: Value, rows: Value) -> None:
+    def _remember(self, kept: list[Value], cells: Value, rows: Value) -> None:
         """The newest unit goes first; second stays whoever is farther away from it."""
         first, second = kept
-        before, other = first[addresses], second[addresses]
+        before, other = first[cells], second[cells]
         displaced = self._distance(before, rows)
         moves = (displaced > SAME_UNIT) & (displaced >= self._distance(other, rows))
-        second[addresses[moves]] = before[moves]
-        first[addresses] = rows
-        apart = self._distance(first[addresses], rows)
+        second[cells[moves]] = before[moves]
+        first[cells] = rows
+        apart = self._distance(first[cells], rows)
         for distance in (SAME_PLANE, SAME_CUBE, OTHER_CUBE):  # the farthest is stored last
             lost = apart == distance
             if lost.any():
-                where = addresses[lost]
+                where = cells[lost]
                 nearer = self._distance(second[where], first[where]) <= distance
                 second[where[nearer]] = rows[lost][nearer]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cubepy.interp.batch import Batch
 from cubepy.interp.memory import Memory
-from cubepy.interp.races import Shadow
+from cubepy.interp.races import LaunchShadow
 
 __all__ = ["share_shadows"]
 
@@ -40,7 +40,7 @@ def _share(group: list[Memory], low: int, stop: int, batch: Batch) -> None:
     """One shadow, with cells as small as the offsets between elements ask for."""
     cell = math.gcd(*(memory.element.size for memory in group))
     cell = math.gcd(cell, *(memory.base - low for memory in group))
-    shadow = Shadow((stop - low) // cell, batch)
+    shadow = LaunchShadow((stop - low) // cell, batch)
     for memory in group:
         memory.shadow = shadow
         memory.base = (memory.base - low) // cell

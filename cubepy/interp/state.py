@@ -7,9 +7,10 @@ from typing import Any
 
 from cubepy.errors import ConfigError
 from cubepy.interp.batch import Batch
+from cubepy.interp.clock import Clock
+from cubepy.interp.facts import Facts
 from cubepy.interp.masks import Mask, Value, has_lane, merge, union
 from cubepy.interp.memory import Memory
-from cubepy.interp.races import Clock
 from cubepy.ir import Op
 from cubepy.location import Loc
 from cubepy.target import Target
@@ -105,7 +106,7 @@ class State:
     reports: Reports
     clock: Clock
     values: dict[Op, Any]
-    used: frozenset[Op]
+    facts: Facts
     calls: tuple[Op, ...] = ()
     cube_memory: dict[tuple[Op, ...], Memory] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)

@@ -19,6 +19,7 @@ from cubepy.ir.rounding import (
     f64_to_odd_f32,
     fused_multiply_add_f64,
     integer_to_odd_f64,
+    sum_of_products_f32,
 )
 from cubepy.ir.types import BF16, BOOL, F16, Scalar
 
@@ -153,6 +154,8 @@ def fused_multiply_add(a: Array, b: Array, c: Array, *, type: Scalar, attrs: Att
     if type.bits == 64:
         return fused_multiply_add_f64(a, b, c)
     product = a.astype(np.float64) * b.astype(np.float64)
+    if type.bits == 32:
+        return sum_of_products_f32(product, c.astype(np.float64))
     return _narrow(add_to_odd(product, c.astype(np.float64)), type)
 
 

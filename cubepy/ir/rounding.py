@@ -13,7 +13,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["add_to_odd", "f64_to_odd_f32", "fused_multiply_add_f64", "integer_to_odd_f64"]
+__all__ = [
+    "add_to_odd",
+    "f64_to_odd_f32",
+    "fused_multiply_add_f64",
+    "integer_to_odd_f64",
+    "sum_of_products_f32",
+]
 
 Array = Any  # np.ndarray of any dtype: NumPy's own generics cannot say "same dtype as the operand"
 
@@ -51,6 +57,18 @@ def add_to_odd(a: Array, b: Array) -> Array:
     outward = np.where((error > 0) == (total > 0), 1, -1)
     odd = np.where(inexact & ((bits & 1) == 0), bits + outward, bits)
     return np.asarray(odd).view(np.float64)
+
+
+def sum_of_products_f32(a: Array, b: Array) -> Array:
+    """`a + b` of f64 rounded to f32 once; only sums on the middle of two f32 need the odd way."""
+    total = np.asarray(a + b)
+    result = total.astype(np.float32)
+    middle = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    hard = (middle | (np.abs(total) < 2.0**-126)) & (total != 0)
+    if hard.any():
+        a, b = np.broadcast_arrays(a, b)
+        result[hard] = add_to_odd(a[hard], b[hard]).astype(np.float32)
+    return result
 
 
 def f64_to_odd_f32(value: Array) -> Array:
