@@ -13,6 +13,8 @@ from cubepy.codegen.llvm.values import Value
 from cubepy.ir import Op, Region, Scalar, ops
 from cubepy.ir.analyses import Shape
 
+_EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
+
 __all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while"]
 
 
@@ -21,13 +23,21 @@ def _finish(gang: Gang, op: Op, mask: Mask) -> None:
     gang.mask = mask
     if op not in gang.analysis.thins or gang.dead:
         return
-    scope = next(scope for scope in reversed(gang.scopes) if scope.trip)
-    rest = gang.load_mask(scope.trip)
-    gang.mask = gang.mask_and(mask, rest)
+    _go_on_with(gang, gang.mask_and(mask, gang.load_mask(_innermost(gang).trip)))
+
+
+def _innermost(gang: Gang) -> Scope:
+    """The scope that lanes were last taken out of."""
+    return next(scope for scope in reversed(gang.scopes) if scope.trip)
+
+
+def _go_on_with(gang: Gang, mask: tuple[str, ...]) -> None:
+    """Continue with the lanes of a mask; jump over what follows if there are none."""
+    gang.mask, scope = mask, _innermost(gang)
     (on,) = gang.fresh_labels("some")
     # with no parted `continue` nobody comes back to this loop once the trip is empty
     away = scope.end if scope.trip == scope.alive else scope.next
-    gang.w.branch(gang.any(gang.mask), on, away)
+    gang.w.branch(gang.any(mask), on, away)
     gang.w.begin(on)
 
 
@@ -64,10 +74,20 @@ def _uniform_if(gang: Gang, op: Op) -> None:
 
 def _parting_if(gang: Gang, op: Op) -> None:
     mask, condition = gang.mask, gang.vectors(op.operands[0])
+    if _only_leaves(op):
+        _take_out(gang, op.regions[0].ops[0], gang.mask_and(mask, condition))
+        _go_on_with(gang, gang.mask_and_not(mask, condition))
+        return
     _masked_arm(gang, op.regions[0], gang.mask_and(mask, condition))
     if op.regions[1].ops:
         _masked_arm(gang, op.regions[1], gang.mask_and_not(mask, condition))
     _finish(gang, op, mask)
+
+
+def _only_leaves(op: Op) -> bool:
+    """`if c: break` and the like: masks do without a branch of their own."""
+    then, other = op.regions
+    return len(then.ops) == 1 and then.ops[0].opdef in _EXITS and not other.ops
 
 
 def _masked_arm(gang: Gang, region: Region, mask: tuple[str, ...]) -> None:
@@ -92,7 +112,12 @@ def emit_exit(gang: Gang, op: Op) -> None:
     if op in gang.analysis.jumps:
         gang.terminate(target.next if row is ops.CONTINUE else target.end)
         return
-    going = gang.mask_parts(gang.mask)
+    _take_out(gang, op, gang.mask_parts(gang.mask))
+
+
+def _take_out(gang: Gang, op: Op, going: tuple[str, ...]) -> None:
+    """Take lanes out of every scope that an exit leaves."""
+    row, target = op.opdef, _target(gang, op)
     for scope in reversed(gang.scopes):
         leaves = scope is not target or row is not ops.CONTINUE
         if scope.trip:
