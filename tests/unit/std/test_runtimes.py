@@ -1,0 +1,97 @@
+"""Library functions inside kernels: the same bits on every device as the sources on NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import cubepy as cb
+from cubepy import Array, Tensor
+from tests.unit.std import measure, numpy_kernels, samples
+
+UNARY = tuple(sorted(measure.REFERENCES))
+FUNCTIONS = tuple(getattr(cb, name) for name in UNARY)
+DEVICES = ("reference", "cpu")
+F = TypeVar("F", bound=cb.Float)
+
+
+@cb.cube
+def apply_all(functions: cb.Comptime[Any], x: Array[F], out: Tensor[F]) -> None:
+    """Row n of `out` is function n of `x`."""
+    i = cb.ABSOLUTE_POS
+    for n in cb.unroll(range(len(functions))):
+        out[n, i] = functions[n](x[i])
+
+
+@cb.cube
+def raise_all(base: Array[F], exponent: Array[F], out: Array[F]) -> None:
+    i = cb.ABSOLUTE_POS
+    out[i] = cb.pow(base[i], exponent[i])
+
+
+def mixed(dtype: Any) -> Any:
+    """Neighbours of every kind, so that gangs hold ordinary and huge arguments side by side."""
+    if dtype == np.float32:
+        x = samples.every_exponent_f32(4, seed=3)
+    else:
+        x = samples.spread_f64("sin", 500, seed=3)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype)
+    near = np.random.default_rng(5).uniform(-12, 12, 2000).astype(dtype)
+    x = np.concatenate([x, special, near])
+    return np.random.default_rng(4).permutation(x)[:-3]  # no whole number of gangs
+
+
+def same(got: Any, wanted: Any) -> bool:
+    """The same bits, any NaN for a NaN."""
+    integers = np.dtype(f"u{got.dtype.itemsize}")
+    both_nan = np.isnan(got) & np.isnan(wanted)
+    return bool(np.all(both_nan | (got.view(integers) == wanted.view(integers))))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("type", ["f32", "f64"])
+def test_unary_functions_have_the_same_bits_on_every_device(type: str, device: str) -> None:
+    x = mixed(np.float32 if type == "f32" else np.float64)
+    out = np.zeros((len(UNARY), x.size), x.dtype)
+    apply_all.over(x.size, device=device)(FUNCTIONS, x, out)
+    wrong = [
+        name
+        for row, name in enumerate(UNARY)
+        if not same(out[row], numpy_kernels.function(name, type)(x))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("type", ["f32", "f64"])
+def test_pow_has_the_same_bits_on_every_device(type: str, device: str) -> None:
+    base, exponent = samples.powers(np.float32 if type == "f32" else np.float64, 500)
+    out = np.zeros_like(base)
+    raise_all.over(base.size, device=device)(base, exponent, out)
+    assert same(out, numpy_kernels.function("pow", type)(base, exponent))
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_half_functions_at_every_argument(type: str) -> None:
+    """One rounding of an f32 result: half a unit and what an f32 error of two units adds."""
+    dtype = np.dtype(np.float16 if type == "f16" else ml_dtypes.bfloat16)
+    x = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    out = np.zeros((len(UNARY), x.size), dtype)
+    apply_all.over(x.size, device="cpu")(FUNCTIONS, x, out)
+    fraction_bits, smallest, largest = {"f16": (10, -24, 65504.0), "bf16": (7, -133, 3.3895e38)}[
+        type
+    ]
+    for row, name in enumerate(UNARY):
+        with np.errstate(all="ignore"):
+            exact = measure.REFERENCES[name](x.astype(np.float64))
+        got = out[row].astype(np.float64)
+        overflow = np.abs(exact) >= largest * (1 + 2.0 ** -(fraction_bits + 2))
+        finite = np.isfinite(exact) & ~overflow
+        exponents = np.maximum(np.frexp(exact[finite])[1] - 1 - fraction_bits, smallest)
+        errors = np.abs(got[finite] - exact[finite]) * np.exp2(-exponents.astype(np.float64))
+        assert errors.max() <= 0.5 + 2.0 ** (fraction_bits - 22), name
+        assert np.array_equal(np.isnan(got), np.isnan(exact)), name
+        assert np.all(got[overflow] == np.sign(exact[overflow]) * np.inf), name
