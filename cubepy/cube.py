@@ -1,7 +1,7 @@
 """`@cube`: a Python function as a kernel.
 
 A :class:`Cube` can be launched, inspected, and called by other kernels. What a launch does stands
-in `launcher.py`, what the function becomes in `compiler.py`.
+in `launcher`, what the function becomes in `compiler.py`.
 """
 
 from __future__ import annotations

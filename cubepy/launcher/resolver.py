@@ -1,0 +1,121 @@
+"""From arguments to a compiled kernel: bind, specialise, compile if need be, check access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cubepy import frontend, ir
+from cubepy.compiler import Program
+from cubepy.errors import ArgumentError
+from cubepy.launcher.watched import Watched, watch
+from cubepy.runtime import (
+    ArrayFacts,
+    Buffer,
+    Device,
+    Grid,
+    LoadedKernel,
+    QuickLaunch,
+    alias_classes,
+    array_of,
+    check_access,
+    facts_of,
+    launch,
+    quick_launch,
+    span_of,
+)
+
+__all__ = ["Record", "Resolver"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Record:
+    """A resolved launch. `positions`: which argument each parameter of the kernel is.
+
+    `quick` is the short way, where it is open; `watched` are the variables the kernel captured.
+    """
+
+    kernel: LoadedKernel
+    positions: tuple[int, ...]
+    quick: QuickLaunch | None
+    watched: Watched
+
+    def run(self, device: Device, grid: Grid, values: Sequence[Any]) -> None:
+        """Launch with all arguments, in the order of the function's parameters."""
+        if self.quick is not None:
+            self.quick(grid, values)
+        else:
+            launch(device, self.kernel, grid, [values[at] for at in self.positions])
+
+
+class Resolver:
+    """What all launches of one function share: its parameters, its program, resolved launches."""
+
+    def __init__(self, program: Program) -> None:
+        source = program.source
+        self.program = program
+        self.name = source.name
+        self.parameters = tuple(source.signature.parameters)
+        self.comptime = tuple(
+            frontend.is_comptime(source.annotations.get(name)) for name in self.parameters
+        )
+        self._records: dict[tuple[frontend.LaunchOptions, Device], dict[Any, Record]] = {}
+
+    def bind(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, defaults included."""
+        if not keywords and len(arguments) == len(self.parameters):
+            return tuple(arguments)
+        try:
+            bound = self.program.source.signature.bind(*arguments, **keywords)
+        except TypeError as error:
+            written = ", ".join(self.parameters)
+            raise ArgumentError(f"{self.name}({written}): {error}") from error
+        bound.apply_defaults()
+        return tuple(bound.arguments[name] for name in self.parameters)
+
+    def records(self, options: frontend.LaunchOptions, device: Device) -> dict[Any, Record]:
+        """The resolved launches for one device and one set of options."""
+        return self._records.setdefault((options, device), {})
+
+    def specialize(
+        self, options: frontend.LaunchOptions, values: Sequence[Any]
+    ) -> tuple[frontend.Specialization, Mapping[str, ArrayFacts]]:
+        """What the kernel is for these arguments, and the facts of those that are arrays."""
+        arrays = dict(self._arrays(values))
+        classes = alias_classes([span_of(array) for array in arrays.values()])
+        facts = {name: facts_of(array) for name, array in arrays.items()}
+        given = dict(zip(self.parameters, values, strict=True))
+        specialization = frontend.specialize(
+            self.program.source,
+            {**given, **facts},
+            replace(options, alias=tuple(zip(arrays, classes, strict=True))),
+        )
+        return specialization, facts
+
+    def _arrays(self, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+        """Arguments that are arrays with at least one axis, by parameter."""
+        for name, known, value in zip(self.parameters, self.comptime, values, strict=True):
+            if not known and (isinstance(value, Buffer) or hasattr(value, "__array_interface__")):
+                array = array_of(value, f"{self.name}: argument {name!r}")
+                if array.ndim:
+                    yield name, array
+
+    def resolve(
+        self, options: frontend.LaunchOptions, device: Device, values: Sequence[Any]
+    ) -> Record:
+        """Specialise, compile if need be, and check what a launch must not be given."""
+        specialization, facts = self.specialize(options, values)
+        kernel = self.program.kernel(specialization, device)
+        arrays = [
+            facts[name] if isinstance(type, ir.BufferType) else None
+            for name, type in specialization.types
+        ]
+        check_access(kernel.artifact, arrays)
+        positions = tuple(self.parameters.index(name) for name in specialization.kernel_parameters)
+        return Record(
+            kernel=kernel,
+            positions=positions,
+            quick=quick_launch(device, kernel, positions, values, arrays),
+            watched=watch(specialization.captures),
+        )

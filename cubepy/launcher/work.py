@@ -1,0 +1,64 @@
+"""The sizes of a launch as a user wrote them, and what they are on a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cubepy import config, frontend
+from cubepy.errors import LaunchError
+from cubepy.runtime import (
+    Grid,
+    Triple,
+    check_cube_dim,
+    cube_dim_over,
+    grid_of,
+    grid_over,
+    triple,
+)
+from cubepy.target import Features
+
+__all__ = ["Work"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The sizes of a launch as written: a shape to run over, or counts and dims of cubes."""
+
+    shape: tuple[int, ...] | None = None
+    cube_count: Triple = (1, 1, 1)
+    cube_dim: Any = (1, 1, 1)
+    check: str = "auto"
+
+    def on(self, features: Features) -> tuple[Grid, frontend.LaunchOptions]:
+        """The grid, and what the kernel is compiled for, on a device with these features."""
+        if self.shape is None:
+            cube_dim = _with_plane_size(self.cube_dim, features)
+            check_cube_dim(cube_dim, features)
+            grid = grid_of(self.cube_count, cube_dim)
+        else:
+            cube_dim = cube_dim_over(self.shape, features)
+            grid = grid_over(self.shape, cube_dim)
+        automatic = self.check == "auto"
+        options = frontend.LaunchOptions(
+            cube_dim=cube_dim,
+            over_rank=0 if self.shape is None else len(self.shape),
+            check=config.current().compilation.check if automatic else self.check,
+            plane_dim=features.plane_dim,
+        )
+        return grid, options
+
+
+def _with_plane_size(cube_dim: Any, features: Features) -> Triple:
+    """`cube_dim` as three numbers, `PLANE` in it replaced by the device's plane size."""
+    parts = cube_dim if isinstance(cube_dim, tuple | list) else (cube_dim,)
+    planes = [part is frontend.PLANE for part in parts]
+    if any(planes) and features.plane_dim == 0:
+        raise LaunchError(
+            "cube_dim is PLANE, and planes of this device have several sizes\n"
+            "  help: give the number of units"
+        )
+    sizes = [
+        features.plane_dim if plane else part for plane, part in zip(planes, parts, strict=True)
+    ]
+    return triple(sizes if len(sizes) != 1 else sizes[0], "cube_dim")
