@@ -80,6 +80,7 @@ from cubepy.frontend import (
     degrees,
     erf,
     erfc,
+    exec_text,
     exp,
     exp2,
     expm1,
@@ -291,6 +292,8 @@ __all__ = [
     "u64",
     "unroll",
 ]
+
+exec = exec_text
 
 
 def _definition(name: str, type: Scalar) -> Any:

@@ -69,6 +69,7 @@ from cubepy.frontend.source import (
     KernelSource,
     capture,
 )
+from cubepy.frontend.source_search import exec_text
 from cubepy.frontend.vocabulary import (
     ABSOLUTE_POS,
     ABSOLUTE_POS_X,
@@ -255,6 +256,7 @@ __all__ = [
     "degrees",
     "erf",
     "erfc",
+    "exec_text",
     "exp",
     "exp2",
     "expm1",

@@ -226,8 +226,26 @@ def lower_comparison(frame: Frame, node: ast.Compare) -> Value:
         links.append(link(operation, right_node))
     if len(links) == 1:
         return links[0]()
-    value, _, _ = _short_circuit(frame, links, [node] * len(links), node, conjunction=True)
-    return value
+    return _chained(frame, links, node)
+
+
+def _chained(frame: Frame, links: Sequence[Callable[[], Value]], node: ast.Compare) -> Value:
+    """The comparisons of a chain, each inside the one before, whose right side it shares."""
+    first = links[0]()
+    if len(links) == 1 or isinstance(first, Poison):
+        return first
+    condition = as_condition(frame, first, node)
+    if isinstance(condition, bool):
+        return _chained(frame, links[1:], node) if condition else Known(False)
+    opened = OpenRegion()
+    with frame.builder.reopen(opened):
+        rest = _chained(frame, links[1:], node)
+        if isinstance(rest, Poison):
+            return POISON
+        part = as_condition(frame, rest, node)
+        made = frame.const(BOOL, part, node) if isinstance(part, bool) else part
+    combined, _ = _combine(frame, condition, made, opened, None, node, conjunction=True)
+    return combined
 
 
 @lowers_expression(ast.BoolOp)

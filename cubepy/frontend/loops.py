@@ -74,9 +74,13 @@ def _finish(frame: Frame, loop: Loop, normal: Assigned, node: ast.While | ast.Fo
             lower_body(frame, node.orelse)
         frame.merge([frame.assigned, *loop.ends], reasons)
         return
-    frame.merge([normal, *loop.ends], reasons)
-    _unless(frame, loop.flag, node, lambda: lower_body(frame, node.orelse),
-            "not assigned where `break` leaves the loop")  # fmt: skip
+    left = frame.emit(ops.LOAD_LOCAL, loop.flag, at=node)
+    frame.assigned = normal
+    with frame.branch() as opened:
+        if normal is not None:
+            lower_body(frame, node.orelse)
+    frame.emit(ops.IF, left, at=node, regions=(Region(), opened.close()))
+    frame.merge([frame.assigned, *loop.ends], reasons)
 
 
 # ── at run time ──────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
+from cubepy.frontend.source_search import find_text
 from cubepy.ir import AttrValue
 from cubepy.location import Loc
 
@@ -166,11 +167,15 @@ def capture(
     _remember_surroundings(plain)
     text = _text_of(plain.__code__.co_filename, plain.__globals__)
     node = _node_of(plain, text) if text is not None else None
+    if node is None:
+        found = find_text(plain)
+        text = _text_of(found, plain.__globals__) if found is not None else None
+        node = _node_of(plain, text) if text is not None else None
     if text is None or node is None:
         raise SourceUnavailable(
             f"the source text of {plain.__qualname__} ({plain.__code__.co_filename}, line "
             f"{plain.__code__.co_firstlineno}) cannot be found\n"
-            "  help: keep kernels in a file, a notebook or a doctest, where Python keeps their text"
+            "  help: keep kernels in a file or a notebook, or run their text with cubepy.exec"
         )
     name = plain.__name__ if isinstance(node, ast.FunctionDef) else "lambda"
     return KernelSource(function=plain, node=node, text=text, name=name, options=options)

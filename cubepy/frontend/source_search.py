@@ -1,0 +1,95 @@
+"""Text of functions that stand in no file: from `exec`, `python -c`, an interactive prompt.
+
+A text is believed only if compiling it gives the very code object of the function; then it is put
+where `linecache` finds it, so that errors can show it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["exec_text", "find_text"]
+
+_PROMPT_LINES = 400
+_names = iter(range(1, sys.maxsize))
+
+
+def find_text(function: types.FunctionType) -> str | None:
+    """The name under which `linecache` has the function's text, if some text can be found."""
+    code = function.__code__
+    for text in _candidates(code):
+        if _holds(text, code):
+            return _remember(text)
+    return None
+
+
+def exec_text(text: str, namespace: dict[str, Any]) -> None:
+    """Run `text` in `namespace`, its kernels with their source: `exec` that leaves a trace."""
+    name = _remember(text)
+    code = builtins.compile(text, name, "exec", dont_inherit=True)
+    exec(code, namespace)  # noqa: S102 (running the caller's own text is what this is for)
+
+
+def _remember(text: str) -> str:
+    for name, entry in linecache.cache.items():
+        if name.startswith("<cubepy text ") and "".join(entry[2] if len(entry) > 2 else ()) == text:
+            return name
+    name = f"<cubepy text {next(_names)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    return name
+
+
+def _candidates(code: types.CodeType) -> Iterator[str]:
+    """Texts that may hold the function: the command line's, those of callers, the prompt's."""
+    arguments = sys.orig_argv
+    if "-c" in arguments and arguments.index("-c") + 1 < len(arguments):
+        yield arguments[arguments.index("-c") + 1]
+    seen: set[int] = set()
+    frame = inspect.currentframe()
+    while frame is not None:
+        for values in (frame.f_locals, frame.f_globals):
+            if id(values) not in seen:
+                seen.add(id(values))
+                yield from _texts(values, code)
+        frame = frame.f_back
+    yield from _prompt(code)
+
+
+def _texts(values: Mapping[str, Any], code: types.CodeType) -> Iterator[str]:
+    for value in list(values.values()):
+        if isinstance(value, str) and code.co_name.strip("<>") in value:
+            yield value
+
+
+def _prompt(code: types.CodeType) -> Iterator[str]:
+    """Ends of the readline history, from the last line that may begin the function."""
+    readline = sys.modules.get("readline")
+    if readline is None or not code.co_filename.startswith("<"):
+        return
+    length = readline.get_current_history_length()
+    lines = [readline.get_history_item(number) or ""
+             for number in range(max(1, length - _PROMPT_LINES), length + 1)]  # fmt: skip
+    for start in range(len(lines) - 1, -1, -1):
+        if lines[start].lstrip().startswith(("@", "def ")):
+            yield "\n".join(lines[start:]) + "\n"
+
+
+def _holds(text: str, code: types.CodeType) -> bool:
+    """Whether compiling a text gives the code object."""
+    try:
+        compiled = builtins.compile(text, code.co_filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    pending = [compiled]
+    while pending:
+        current = pending.pop()
+        if current == code:
+            return True
+        pending.extend(part for part in current.co_consts if isinstance(part, types.CodeType))
+    return False
