@@ -56,6 +56,7 @@ def fit(samples: Samples, terms: int) -> tuple[list[mpf], mpf]:
         round((1 - float(mp.cos(mp.pi * k / terms))) / 2 * (count - 1)) for k in range(terms + 1)
     ]
     places = sorted(set(places)) if len(set(places)) == terms + 1 else list(range(terms + 1))
+    coefficients, worst = [], mpf("inf")
     for _ in range(40):
         coefficients = _solve(samples, places, terms)
         errors = [

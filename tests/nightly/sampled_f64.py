@@ -1,8 +1,8 @@
 """Measures the library's f64 functions, and pow of both types, on large stratified samples.
 
-`python -m tests.nightly.sampled_f64 [--count N] [--seed N] [name …]` prints the largest error of each
-in units in the last place against mpmath, and exits with 1 where `cubepy/std/accuracy.py` states
-less. 20,000 arguments of each kind take about half a minute a function.
+`python -m tests.nightly.sampled_f64 [--count N] [--seed N] [name …]` prints the largest error of
+each in units in the last place against mpmath, and exits with 1 where `cubepy/std/accuracy.py`
+states less. 20,000 arguments of each kind take about half a minute a function.
 """
 
 from __future__ import annotations

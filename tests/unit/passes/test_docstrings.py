@@ -15,7 +15,7 @@ from cubepy.target import Target
 MODULES = sorted(
     path.stem
     for path in Path(cubepy.passes.__file__).parent.glob("*.py")
-    if path.read_text(encoding="utf-8").startswith('"""Before')
+    if "\nBefore::\n" in path.read_text(encoding="utf-8").replace('"""', "\n")
 )
 
 

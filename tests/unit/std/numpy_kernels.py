@@ -82,7 +82,9 @@ def fma(a: Array, b: Array, c: Array) -> Array:
 
 def _of(scalar: Scalar) -> Callable[[Array], Array]:
     def convert(value: Array) -> Array:
-        return ops.CAST.evaluate(np.asarray(value), type=scalar, attrs={"to": scalar})
+        evaluate = ops.CAST.evaluate
+        assert evaluate is not None
+        return evaluate(np.asarray(value), type=scalar, attrs={"to": scalar})
 
     return convert
 
@@ -102,8 +104,10 @@ def _row(name: str) -> Callable[..., Array]:
     row = ops.BY_PYTHON[name]
 
     def call(*operands: Array) -> Array:
+        assert row.evaluate is not None
         types = tuple(scalar_of_numpy(x.dtype) for x in operands)
-        return row.evaluate(*operands, type=row.rule(types, {}), attrs={})
+        result = row.rule(types, {})  # type: ignore[arg-type]  # every dtype here has a scalar
+        return row.evaluate(*operands, type=result, attrs={})
 
     return call
 

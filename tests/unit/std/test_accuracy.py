@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from cubepy.ir import ops
+from cubepy.ir import Trait, ops
 from cubepy.std.accuracy import LARGEST_ERROR
 from tests.unit.std import measure, numpy_kernels, samples
 
@@ -14,7 +14,7 @@ UNARY = sorted(measure.REFERENCES)
 
 
 def test_every_library_op_has_a_stated_error_within_its_row() -> None:
-    library = {row.name for row in ops.BY_NAME.values() if row.has(ops.Trait.LIBRARY)}
+    library = {row.name for row in ops.BY_NAME.values() if row.has(Trait.LIBRARY)}
     assert set(LARGEST_ERROR) == library
     for name, stated in LARGEST_ERROR.items():
         assert set(stated) == {"f32", "f64"}
