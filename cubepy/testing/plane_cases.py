@@ -29,6 +29,7 @@ _SHUFFLES: Mapping[str, Callable[[int, int], int]] = {
     "shuffle_down": lambda lane, operand: lane + operand,
 }
 _NUMBERS = tuple(type for type in SCALARS.values() if type not in (BOOL, INDEX))
+_SHUFFLED = (("i32", "index"), ("u8", "i32"), ("f64", "u8"), ("f16", "i64"), ("bool", "u32"))
 _VOTES = ("all", "any", "ballot", "elect")
 PLANE_ROWS = frozenset(
     f"plane_{name}"

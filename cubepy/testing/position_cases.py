@@ -25,6 +25,18 @@ _LAUNCHES: tuple[tuple[Triple, Triple], ...] = (
     ((1, 1, 1), (1, 1, 1)),
 )
 
+# what lowering puts around the body of a launch over a shape
+_GUARD = """
+          %width: index = extent_x
+          %height: index = extent_y
+          %depth: index = extent_z
+          %in_x: bool = lt %x, %width
+          %in_y: bool = lt %y, %height
+          %in_z: bool = lt %z, %depth
+          %in_xy: bool = bit_and %in_x, %in_y
+          %in: bool = bit_and %in_xy, %in_z
+          if %in {"""
+
 
 class _Units:
     """All units of a launch, by cube and then by position in the cube."""
@@ -43,6 +55,10 @@ class _Units:
 
     def absolute_at(self, axis: int) -> Array:
         return self.cube_at(axis) * self.dim[axis] + self.unit_at(axis)
+
+    def inside(self) -> Array:
+        """Whether the unit is one of those launched."""
+        return np.all([self.absolute_at(axis) < self.extent[axis] for axis in range(3)], axis=0)
 
     def absolute(self) -> Array:
         width, height = (self.count[axis] * self.dim[axis] for axis in (0, 1))
@@ -77,11 +93,16 @@ def position_cases(row: str, plane_dim: int) -> Iterator[Case]:
     """The row's value in every unit of some launches, plain and under a divergent branch."""
     for count, dim in _LAUNCHES:
         whole = tuple(c * d for c, d in zip(count, dim, strict=True))
-        extent = (max(1, whole[0] - 3), whole[1], whole[2])
+        over = row.startswith("extent")
+        extent = (max(1, whole[0] - 3), whole[1], max(1, whole[2] - 1)) if over else whole
         units = _Units(count, dim, plane_dim, extent)
         value = np.broadcast_to(np.asarray(POSITIONS[row](units)), units.unit.shape)
         size = math.prod(dim)
         body = f"""
+          %x: index = absolute_pos_x
+          %y: index = absolute_pos_y
+          %z: index = absolute_pos_z
+          {_GUARD if over else "block {"}
           %cube: index = cube_pos
           %size: index = const {size}
           %base: index = mul %cube, %size
@@ -96,6 +117,7 @@ def position_cases(row: str, plane_dim: int) -> Iterator[Case]:
           if %even {{
             %double: index = add %value, %value
             store %branch, %at, %double [check=checked]
+          }}
           }}"""
         empty = np.full(units.unit.size, -1)
         yield text_case(
@@ -105,8 +127,8 @@ def position_cases(row: str, plane_dim: int) -> Iterator[Case]:
             params={"plain": buffer("index"), "branch": buffer("index")},
             arguments={"plain": empty, "branch": empty},
             expected={
-                "plain": value.astype(np.int64),
-                "branch": np.where(units.unit % 2 == 0, 2 * value, -1),
+                "plain": np.where(units.inside(), value, -1),
+                "branch": np.where(units.inside() & (units.unit % 2 == 0), 2 * value, -1),
             },
             cube_count=count,
             cube_dim=dim,

@@ -97,7 +97,9 @@ def _start(scope: Scope) -> _Assembly:
     if math.prod(cube_dim[1:]) * math.prod(cube_count[1:]) == 1 and scope.chance(0.3):
         head = [Node(text="i = cb.CUBE_POS * cb.CUBE_DIM + cb.UNIT_POS", pinned=True)]
     head.append(Node(text="x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y", pinned=True))
-    scope.variables += [Variable(name=name, type=INDEX, assignable=False) for name in "ixy"]
+    scope.variables += [
+        Variable(name=name, type=INDEX, assignable=False, runtime=True) for name in "ixy"
+    ]
     plain = scope.chance(0.4)
     layout = Layout(random=scope.random, features=scope.features, plain=plain)
     return _Assembly(
@@ -162,7 +164,9 @@ def _scalar(made: _Assembly, type: Scalar, value: int | None) -> None:
         content = scope.random.choice([n for n in (0, 1, 3, 7, 100, -1, -5) if n >= type.minimum])
     name = scope.fresh("c")
     made.scalars.append(ScalarSpec(name=name, element=type, value=content))
-    scope.variables.append(Variable(name=name, type=type, uniform=True, assignable=False))
+    scope.variables.append(
+        Variable(name=name, type=type, uniform=True, assignable=False, runtime=True)
+    )
 
 
 def _read_only(made: _Assembly) -> None:
@@ -256,7 +260,8 @@ def _helpers(scope: Scope) -> list[Node]:
         inner = Scope(random=scope.random, features=scope.features, counter=scope.counter)
         names = [inner.fresh("q") for _ in types]
         inner.variables += [
-            Variable(name=one, type=type) for one, type in zip(names, types, strict=True)
+            Variable(name=one, type=type, assignable=False, runtime=True)
+            for one, type in zip(names, types, strict=True)
         ]
         context = Context(results=results, uniform=False, plane_uniform=False, depth=1)
         statements = Statements(inner, scope.random.randint(2, 7))

@@ -152,9 +152,16 @@ class Expressions:
 
     def _along(self, axis: str, *, near: bool) -> str:
         if not near:
-            return self.value(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS), 1)
+            return self._wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
         forms = ("{}", "{} + 1", "{} - 1", "{} * 2", "{} + 3", "-1 - {}", "{} // 2", "{} % 3")
         return self.pick(*forms).format(axis)
+
+    def _wild(self, type: Scalar) -> str:
+        """Any subscript, but none that is known while compiling to be negative: that is an error."""
+        known = [one.name for one in self.scope.find(uniform=self.uniform) if one.runtime]
+        if not type.is_signed or not known:
+            return self.value(type, 1) if not type.is_signed else "2"
+        return f"{self.value(type, 1)} {self.pick('+', '-', '^')} cb.{type}({self.pick(*known)})"
 
     # ── numbers ──
 

@@ -60,12 +60,16 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """A local or scalar parameter; `uniform`: provably one value for the cube."""
+    """A local or scalar parameter; `uniform`: provably one value for the cube.
+
+    `runtime`: certainly not a constant, whatever a compiler finds out.
+    """
 
     name: str
     type: Scalar
     uniform: bool = False
     assignable: bool = True
+    runtime: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

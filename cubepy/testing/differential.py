@@ -1,0 +1,93 @@
+"""Runs a generated kernel on two devices and compares all memory bit for bit (NaN equals NaN)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cubepy.ir import BOOL, Scalar
+from cubepy.runtime import Device
+from cubepy.testing.comparison import differences
+from cubepy.testing.generator import GeneratedKernel
+from cubepy.testing.memory_module import module_of
+from cubepy.testing.operands import operand_table
+
+__all__ = ["Compiled", "compare_on", "run_on"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Compiled:
+    """A generated kernel as a module, compiled for each device it is run on."""
+
+    def __init__(self, generated: GeneratedKernel) -> None:
+        self.generated = generated
+        self.kernel = module_of(generated.source).kernel
+
+    def run(self, device: Device) -> dict[str, Array]:
+        """The memory of all arguments after a launch on a device."""
+        return run_on(self, device)
+
+
+def fill(type: Scalar, size: int, name: str) -> Array:
+    """The first content of a memory: small numbers, ends of the type, and odd bits."""
+    random = np.random.default_rng(zlib.crc32(f"{name} {type} {size}".encode()))
+    if type is BOOL:
+        return random.random(size) < 0.5
+    table = operand_table(type)
+    wild = table[random.integers(0, table.size, size)]
+    low = -9 if type.is_float or type.is_signed else 0
+    small = random.integers(low, 25, size).astype(np.float32 if type.is_float else np.int64)
+    if type.is_float:
+        small = small / np.float32(4)
+    return np.where(random.random(size) < 0.75, small.astype(type.numpy), wild)
+
+
+def _view(base: Array, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    origin = base[start:] if start < base.size else base[:0]
+    return np.lib.stride_tricks.as_strided(
+        origin, shape, tuple(stride * base.itemsize for stride in strides)
+    )
+
+
+def _arguments(generated: GeneratedKernel, bases: Mapping[str, Array]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        spec.name: _view(bases[spec.base], spec.start, spec.shape, spec.strides)
+        for spec in generated.arrays
+    }
+    return arguments | {spec.name: spec.value for spec in generated.scalars}
+
+
+def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
+    """The memory of all arguments after a launch on a device."""
+    generated = compiled.generated
+    bases = {name: fill(spec.element, spec.size, name) for name, spec in generated.bases.items()}
+    arguments = _arguments(generated, bases)
+    if generated.over:
+        compiled.kernel.over(generated.over, device=device)(**arguments)
+    else:
+        compiled.kernel.launch(
+            **arguments,
+            cube_count=generated.cube_count,
+            cube_dim=generated.cube_dim,
+            device=device,
+        )
+    return bases
+
+
+def compare_on(compiled: Compiled, expected: Mapping[str, Array], device: Device) -> list[str]:
+    """What a device's memory has other than `expected`, one line a memory."""
+    got = run_on(compiled, device)
+    lines = []
+    for name, wanted in expected.items():
+        wrong = differences(got[name], wanted)
+        if wrong.size:
+            at = int(wrong[0])
+            lines.append(
+                f"{device.name}: {name} differs in {wrong.size} of {wanted.size}, first at {at}: "
+                f"{got[name][at]!r} instead of {wanted[at]!r}"
+            )
+    return lines
