@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cubepy.codegen.llvm.access import access_mask
 from cubepy.codegen.llvm.address import address_of, lane_pointers
 from cubepy.codegen.llvm.bounds import bounds_of
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
 from cubepy.codegen.llvm.gang import Gang
-from cubepy.codegen.llvm.memory import access_mask
 from cubepy.codegen.llvm.types import memory_type, register_type
 from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
 

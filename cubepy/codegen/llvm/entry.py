@@ -7,17 +7,16 @@ runs the guard of `assume.py` and then the fast or the careful version of the bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cubepy.codegen.llvm.assume import Assumptions, Interval, find_assumptions, guard_code
-from cubepy.codegen.llvm.bounds import REPORT
+from cubepy.codegen.llvm.assume import Assumptions, find_assumptions, guard_code
 from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
+from cubepy.codegen.llvm.intervals import cube_intervals, row_intervals
 from cubepy.codegen.llvm.layout import plan_layout, uniform_memory
 from cubepy.codegen.llvm.masking import lanes_until
+from cubepy.codegen.llvm.module_text import assemble
 from cubepy.codegen.llvm.positions import emit_positions
 from cubepy.codegen.llvm.segments import emit_segmented, exits_by_gang, needs_segments
 from cubepy.codegen.llvm.walk import emit_region
-from cubepy.codegen.llvm.writer import Line, Writer
+from cubepy.codegen.llvm.writer import Writer
 from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Scalar, SharedType, Trait, ops, walk
 from cubepy.ir.analyses import Uniformity, analyze_uniformity
 from cubepy.location import Loc
@@ -44,7 +43,7 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
     else:
         _cubes(module, versions)
     symbol = f"cubepy_{kernel.name}"
-    text, line_map = _assemble(module, symbol)
+    text, line_map = assemble(module, symbol)
     return Artifact(
         target=target, kernel_name=kernel.name, entry=symbol, text=text, abi=module.abi,
         cube_dim=kernel.cube_dim,
@@ -207,7 +206,7 @@ def _rows(module: Module, versions: _Versions) -> None:
         span = w.value(f"sub i64 {last}, {first}")
         full = w.value(f"and i64 {span}, -{layout.width}")
         final = w.value(f"sub i64 {w.value(f'add i64 {first}, {full}')}, 1")
-        intervals = _row_intervals(module, first, final, y, z)
+        intervals = row_intervals(module, first, final, y, z)
         piece_ok = guard_code(module, body, versions.assumptions, intervals)
     before = w.label
     w.jump("gangs")
@@ -222,7 +221,7 @@ def _rows(module: Module, versions: _Versions) -> None:
     if versions.assumptions:
         w.branch(piece_ok, "fast", "look", likely=True)
         w.begin("look")
-        intervals = _row_intervals(module, "%x", w.value(f"sub i64 {after}, 1"), y, z)
+        intervals = row_intervals(module, "%x", w.value(f"sub i64 {after}, 1"), y, z)
         w.branch(guard_code(module, body, versions.assumptions, intervals), "fast", "careful")
     else:
         w.jump("fast")
@@ -236,42 +235,6 @@ def _rows(module: Module, versions: _Versions) -> None:
     w.line(f"%x_after = add i64 %x, {layout.width}")
     w.jump("gangs")
     _close_task_loop(module)
-
-
-def _row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mapping[str, Interval]:
-    """Bounds of each position over units low..high of a row."""
-    w, (dim_x, dim_y, dim_z) = module.w, module.layout.cube_dim
-    units = dim_x * dim_y * dim_z
-    counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
-    extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
-    row = w.value(f"mul i64 {counts[0]}, {dim_x}")
-    rows = w.value(f"mul i64 {counts[1]}, {dim_y}")
-    down = w.value(f"add i64 {y}, {w.value(f'mul i64 {z}, {rows}')}")
-    before = w.value(f"mul i64 {row}, {down}")
-    cubes = w.value(f"mul i64 {w.value(f'mul i64 {counts[0]}, {counts[1]}')}, {counts[2]}")
-    last_cube = w.value(f"sub i64 {cubes}, 1")
-    cube_y, cube_z = w.value(f"udiv i64 {y}, {dim_y}"), w.value(f"udiv i64 {z}, {dim_z}")
-    unit_y, unit_z = w.value(f"urem i64 {y}, {dim_y}"), w.value(f"urem i64 {z}, {dim_z}")
-    return {
-        "absolute_pos": (w.value(f"add i64 {low}, {before}"), w.value(f"add i64 {high}, {before}")),
-        "absolute_pos_x": (low, high),
-        "absolute_pos_y": (y, y),
-        "absolute_pos_z": (z, z),
-        "unit_pos": ("0", str(units - 1)),
-        "unit_pos_x": ("0", str(dim_x - 1)),
-        "unit_pos_y": (unit_y, unit_y),
-        "unit_pos_z": (unit_z, unit_z),
-        "cube_pos": ("0", last_cube),
-        "cube_pos_x": (w.value(f"sdiv i64 {low}, {dim_x}"), w.value(f"sdiv i64 {high}, {dim_x}")),
-        "cube_pos_y": (cube_y, cube_y),
-        "cube_pos_z": (cube_z, cube_z),
-        "cube_count": (cubes, cubes),
-        "unit_pos_plane": ("0", str(module.layout.plane_dim - 1)),
-        "plane_pos": ("0", str((units - 1) // module.layout.plane_dim)),
-        "plane_dim": (str(module.layout.plane_dim),) * 2,
-        **{f"cube_count_{axis}": (count, count) for axis, count in zip("xyz", counts, strict=True)},
-        **{f"extent_{axis}": (extent, extent) for axis, extent in zip("xyz", extents, strict=True)},
-    }
 
 
 # ── cubes ───────────────────────────────────────────────────────────────────────────────────────
@@ -291,7 +254,7 @@ def _cubes(module: Module, versions: _Versions) -> None:
         _cube_body(module, versions, place, fast=False)
         _close_task_loop(module)
         return
-    intervals = _cube_intervals(module, place)
+    intervals = cube_intervals(module, place)
     test = guard_code(module, versions.kernel.body, versions.assumptions, intervals)
     w.branch(test, "fast", "careful", likely=True)
     for fast in (True, False):
@@ -330,91 +293,3 @@ def entry_mask(gang: Gang) -> Mask:
     if gang.layout.units % gang.layout.width == 0:
         return None
     return lanes_until(gang, gang.place["u"], str(gang.layout.units))
-
-
-def _cube_intervals(module: Module, place: Mapping[str, str]) -> Mapping[str, Interval]:
-    """Bounds of each position over one cube."""
-    w, dims = module.w, module.layout.cube_dim
-    units = dims[0] * dims[1] * dims[2]
-    counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
-    extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
-    result: dict[str, Interval] = {
-        "unit_pos": ("0", str(units - 1)),
-        "cube_pos": (place["cube"], place["cube"]),
-        "unit_pos_plane": ("0", str(module.layout.plane_dim - 1)),
-        "plane_pos": ("0", str((units - 1) // module.layout.plane_dim)),
-        "plane_dim": (str(module.layout.plane_dim),) * 2,
-    }
-    firsts, lasts = [], []
-    for axis, dim, count, extent in zip("xyz", dims, counts, extents, strict=True):
-        first = w.value(f"mul i64 {place['c' + axis]}, {dim}")
-        last = w.value(f"add i64 {first}, {dim - 1}")
-        firsts.append(first)
-        lasts.append(last)
-        result[f"unit_pos_{axis}"] = ("0", str(dim - 1))
-        result[f"cube_pos_{axis}"] = (place["c" + axis],) * 2
-        result[f"absolute_pos_{axis}"] = (first, last)
-        result[f"cube_count_{axis}"] = (count, count)
-        result[f"extent_{axis}"] = (extent, extent)
-    row = w.value(f"mul i64 {counts[0]}, {dims[0]}")
-    area = w.value(f"mul i64 {row}, {w.value(f'mul i64 {counts[1]}, {dims[1]}')}")
-    ends = []
-    for x, y, z in (firsts, lasts):
-        down = w.value(f"add i64 {x}, {w.value(f'mul i64 {y}, {row}')}")
-        ends.append(w.value(f"add i64 {down}, {w.value(f'mul i64 {z}, {area}')}"))
-    result["absolute_pos"] = (ends[0], ends[1])
-    cubes = w.value(f"mul i64 {w.value(f'mul i64 {counts[0]}, {counts[1]}')}, {counts[2]}")
-    result["cube_count"] = (cubes, cubes)
-    return result
-
-
-# ── text ────────────────────────────────────────────────────────────────────────────────────────
-
-_REPORT_TEXT = f"""
-; writes the fault record once: number, axis, subscript, extent
-define internal void {REPORT}(ptr %record, i64 %fault, i64 %axis, i64 %subscript, i64 %extent)
-noinline cold {{
-entry:
-  %none = icmp eq ptr %record, null
-  %inside = icmp ult i64 %subscript, %extent
-  %skip = or i1 %none, %inside
-  br i1 %skip, label %done, label %claim
-claim:
-  %pair = cmpxchg ptr %record, i64 0, i64 %fault monotonic monotonic
-  %won = extractvalue {{ i64, i1 }} %pair, 1
-  br i1 %won, label %write, label %done
-write:
-  %p1 = getelementptr i64, ptr %record, i64 1
-  store i64 %axis, ptr %p1
-  %p2 = getelementptr i64, ptr %record, i64 2
-  store i64 %subscript, ptr %p2
-  %p3 = getelementptr i64, ptr %record, i64 3
-  store i64 %extent, ptr %p3
-  br label %done
-done:
-  ret void
-}}
-"""
-
-
-def _assemble(module: Module, symbol: str) -> tuple[str, dict[int, Loc]]:
-    """The module's text, and the kernel's place of each line (counted from 1)."""
-    target = module.target.features
-    lines: list[Line] = (
-        [(f'target triple = "{target.triple}"', Loc(file="", line=0))] if target.triple else []
-    )
-    signature = (
-        f"define void @{symbol}(ptr noalias %args, i64 %task_begin, i64 %task_end, "
-        "ptr noalias %arena) #0 {"
-    )
-    lines += [(signature, Loc(file="", line=0)), ("entry:", Loc(file="", line=0))]
-    lines += list(module.w.flatten())
-    line_map = {number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known}
-    text = [line for line, _ in lines]
-    text.append("}")
-    if module.faults:
-        text.append(_REPORT_TEXT)
-    text += sorted(module.declared.values())
-    text.append('attributes #0 = { nounwind "no-trapping-math"="true" }')
-    text.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
-    return "\n".join(text) + "\n", line_map

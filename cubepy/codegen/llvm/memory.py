@@ -6,13 +6,27 @@ what a lane that is off reads does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from cubepy.codegen.llvm.access import (
+    access_mask,
+    from_memory,
+    gather,
+    guarded,
+    load_element,
+    load_vector,
+    scatter,
+    store_element,
+    store_vector,
+    to_memory,
+    when,
+)
 from cubepy.codegen.llvm.address import Address, address_of, element_pointer, lane_pointers
-from cubepy.codegen.llvm.bounds import Bounds, bounds_of, combined
-from cubepy.codegen.llvm.gang import Gang, Mask
+from cubepy.codegen.llvm.bounds import Bounds, bounds_of
+from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.private_arrays import private_load, private_store
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
-from cubepy.ir import BOOL, BufferType, Op, PrivateType, Scalar, SharedType
+from cubepy.ir import BufferType, Op, PrivateType, Scalar, SharedType
 
 __all__ = ["emit_load", "emit_store"]
 
@@ -20,58 +34,6 @@ __all__ = ["emit_load", "emit_store"]
 def _element(memory: Op) -> Scalar:
     assert isinstance(memory.type, BufferType | SharedType | PrivateType)
     return memory.type.element
-
-
-def _align(scalar: Scalar) -> int:
-    return scalar.size
-
-
-def from_memory(gang: Gang, scalar: Scalar, value: str, lanes: int) -> str:
-    """A loaded element in its register form."""
-    if scalar is not BOOL:
-        return value
-    type = shaped("i8", lanes)
-    return gang.w.value(f"icmp ne {type} {value}, {'zeroinitializer' if lanes else '0'}")
-
-
-def to_memory(gang: Gang, scalar: Scalar, value: str, lanes: int) -> str:
-    """A value in its memory form."""
-    if scalar is not BOOL:
-        return value
-    return gang.w.value(f"zext {shaped('i1', lanes)} {value} to {shaped('i8', lanes)}")
-
-
-def guarded(gang: Gang, condition: str, type: str, zero: str, make: Callable[[], str]) -> str:
-    """`make()` where the condition holds, else `zero`."""
-    inside, join = gang.fresh_labels("inside", "join")
-    before = gang.w.label
-    gang.w.branch(condition, inside, join, likely=True)
-    gang.w.begin(inside)
-    made = make()
-    after = gang.w.label
-    gang.w.jump(join)
-    gang.w.begin(join)
-    return gang.w.value(f"phi {type} [ {zero}, %{before} ], [ {made}, %{after} ]")
-
-
-def when(gang: Gang, condition: str | None, act: Callable[[], None]) -> None:
-    """`act()` where the condition holds."""
-    if condition is None:
-        act()
-        return
-    inside, join = gang.fresh_labels("inside", "join")
-    gang.w.branch(condition, inside, join, likely=True)
-    gang.w.begin(inside)
-    act()
-    gang.w.jump(join)
-    gang.w.begin(join)
-
-
-def access_mask(gang: Gang, bounds: Bounds) -> Mask:
-    """Lanes that are on and inside."""
-    if bounds.certain:
-        return gang.mask
-    return gang.mask_and(gang.mask, combined(gang, bounds))
 
 
 # ── loads ───────────────────────────────────────────────────────────────────────────────────────
@@ -103,12 +65,6 @@ def _scalar_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) 
         return make()
     zero = gang.one.const(element, 0)
     return guarded(gang, bounds.scalar, register_type(element), zero, make)
-
-
-def load_element(gang: Gang, element: Scalar, pointer: str) -> str:
-    """One element."""
-    loaded = gang.w.value(f"load {memory_type(element)}, ptr {pointer}, align {_align(element)}")
-    return from_memory(gang, element, loaded, 0)
 
 
 def _part_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> tuple[str, ...]:
@@ -186,51 +142,9 @@ def _contiguous_load(
     return _reverse(gang, type, value) if address.stride == -1 else value
 
 
-def load_vector(gang: Gang, element: Scalar, pointer: str, mask: str | None) -> str:
-    """Neighbouring elements in memory form; 0 where the mask is off."""
-    type, align = shaped(memory_type(element), gang.layout.lanes), _align(element)
-    if mask is None:
-        return gang.w.value(f"load {type}, ptr {pointer}, align {align}")
-    name = f"llvm.masked.load.{gang.vec.mangle(memory_type(element))}.p0"
-    gang.module.declared[name] = f"declare {type} @{name}(ptr, {gang.mask_type}, {type})"
-    return gang.w.value(
-        f"call {type} @{name}(ptr align {align} {pointer}, {gang.mask_type} {mask}, "
-        f"{type} zeroinitializer)"
-    )
-
-
 def _gather(gang: Gang, address: Address, number: int, element: Scalar, mask: str | None) -> str:
     pointers = lane_pointers(gang, address, number, memory_type(element))
     return gather(gang, element, pointers, mask)
-
-
-def gather(gang: Gang, element: Scalar, pointers: str, mask: str | None) -> str:
-    """One element a pointer, in memory form."""
-    lanes = gang.layout.lanes
-    type, align = shaped(memory_type(element), lanes), _align(element)
-    if mask is None and element.bits < 32:
-        return _gather_by_lane(gang, element, pointers)
-    name = f"llvm.masked.gather.{gang.vec.mangle(memory_type(element))}.v{lanes}p0"
-    gang.module.declared[name] = (
-        f"declare {type} @{name}(<{lanes} x ptr>, {gang.mask_type}, {type})"
-    )
-    return gang.w.value(
-        f"call {type} @{name}(<{lanes} x ptr> align {align} {pointers}, "
-        f"{gang.mask_type} {mask or gang.ones()}, {type} zeroinitializer)"
-    )
-
-
-def _gather_by_lane(gang: Gang, element: Scalar, pointers: str) -> str:
-    """Scalar loads: there is no gather of small elements."""
-    lanes, scalar = gang.layout.lanes, memory_type(element)
-    result = "poison"
-    for lane in range(lanes):
-        pointer = gang.w.value(f"extractelement <{lanes} x ptr> {pointers}, i64 {lane}")
-        value = gang.w.value(f"load {scalar}, ptr {pointer}, align {_align(element)}")
-        result = gang.w.value(
-            f"insertelement <{lanes} x {scalar}> {result}, {scalar} {value}, i64 {lane}"
-        )
-    return result
 
 
 # ── stores ──────────────────────────────────────────────────────────────────────────────────────
@@ -274,12 +188,6 @@ def _scalar_store(
     store_element(gang, element, pointer, gang.scalar(value))
 
 
-def store_element(gang: Gang, element: Scalar, pointer: str, value: str) -> None:
-    """One element."""
-    stored = to_memory(gang, element, value, 0)
-    gang.w.line(f"store {memory_type(element)} {stored}, ptr {pointer}, align {_align(element)}")
-
-
 def _contiguous_store(
     gang: Gang, address: Address, number: int, element: Scalar, value: str, mask: str | None
 ) -> None:
@@ -288,150 +196,3 @@ def _contiguous_store(
         value = _reverse(gang, shaped(memory_type(element), gang.layout.lanes), value)
         mask = None if mask is None else _reverse(gang, gang.mask_type, mask)
     store_vector(gang, element, pointer, value, mask)
-
-
-def store_vector(gang: Gang, element: Scalar, pointer: str, value: str, mask: str | None) -> None:
-    """Neighbouring elements, those whose mask is on."""
-    type, align = shaped(memory_type(element), gang.layout.lanes), _align(element)
-    if mask is None:
-        gang.w.line(f"store {type} {value}, ptr {pointer}, align {align}")
-        return
-    name = f"llvm.masked.store.{gang.vec.mangle(memory_type(element))}.p0"
-    gang.module.declared[name] = f"declare void @{name}({type}, ptr, {gang.mask_type})"
-    gang.w.line(
-        f"call void @{name}({type} {value}, ptr align {align} {pointer}, {gang.mask_type} {mask})"
-    )
-
-
-def scatter(gang: Gang, element: Scalar, pointers: str, value: str, mask: str | None) -> None:
-    """One element a pointer; of lanes that go to one place the highest is last."""
-    lanes = gang.layout.lanes
-    type, align = shaped(memory_type(element), lanes), _align(element)
-    name = f"llvm.masked.scatter.{gang.vec.mangle(memory_type(element))}.v{lanes}p0"
-    gang.module.declared[name] = f"declare void @{name}({type}, <{lanes} x ptr>, {gang.mask_type})"
-    gang.w.line(
-        f"call void @{name}({type} {value}, <{lanes} x ptr> align {align} {pointers}, "
-        f"{gang.mask_type} {mask or gang.ones()})"
-    )
-
-
-# ── private arrays: element by element, all lanes side by side ──────────────────────────────────
-
-
-def private_cells(gang: Gang, memory: Op) -> tuple[str, ...]:
-    """The array of each part: `[elements x <L x T>]` in memory form."""
-    if gang.private_array is not None:
-        return gang.private_array(gang, memory)
-    if memory not in gang.private:
-        assert isinstance(memory.type, PrivateType)
-        count = 1
-        for extent in memory.type.shape:
-            count *= extent
-        row = shaped(memory_type(memory.type.element), gang.layout.lanes)
-        gang.private[memory] = tuple(
-            gang.module.alloca(f"[{count} x {row}]") for _ in range(gang.parts)
-        )
-    return gang.private[memory]
-
-
-def _linear(gang: Gang, memory: Op, indices: Sequence[Op]) -> tuple[str | None, tuple[str, ...]]:
-    """The linear subscript: one scalar if uniform, else a vector a part."""
-    assert isinstance(memory.type, PrivateType)
-    uniform = all(gang.values[index].shape.level == 0 for index in indices)
-    lanes = gang.one if uniform else gang.vec
-    from_index = (lambda op: (gang.scalar(op),)) if uniform else gang.vectors
-    total: list[str] = []
-    for extent, index in zip(memory.type.shape, indices, strict=True):
-        scaled = [
-            lanes.w.value(f"mul {lanes.integer(64)} {t}, {lanes.int_const(64, extent)}")
-            for t in total
-        ]
-        names = from_index(index)
-        total = (
-            [
-                lanes.w.value(f"add {lanes.integer(64)} {a}, {b}")
-                for a, b in zip(scaled, names, strict=True)
-            ]
-            if total
-            else list(names)
-        )
-    return (total[0], ()) if uniform else (None, tuple(total))
-
-
-def _row_pointer(gang: Gang, memory: Op, cell: str, subscript: str) -> str:
-    row = shaped(memory_type(_element(memory)), gang.layout.lanes)
-    return gang.w.value(f"getelementptr {row}, ptr {cell}, i64 {subscript}")
-
-
-def _lane_cells(gang: Gang, memory: Op, cell: str, subscript: str) -> str:
-    """Pointers to each lane's own element at its own subscript."""
-    lanes = gang.layout.lanes
-    type = f"<{lanes} x i64>"
-    row = gang.w.value(f"mul {type} {subscript}, {gang.vec.int_const(64, lanes)}")
-    ramp = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
-    place = gang.w.value(f"add {type} {row}, {ramp}")
-    return gang.w.value(
-        f"getelementptr {memory_type(_element(memory))}, ptr {cell}, {type} {place}"
-    )
-
-
-def private_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> tuple[str, ...]:
-    """From the unit's own array."""
-    element, lanes = _element(memory), gang.layout.lanes
-    scalar, vectors = _linear(gang, memory, indices)
-    mask = access_mask(gang, bounds) if scalar is None else None
-    type = shaped(memory_type(element), lanes)
-    row_align = max(1, element.size)
-    loaded = []
-    for number, cell in enumerate(private_cells(gang, memory)):
-        if scalar is not None:
-
-            def make(cell: str = cell, scalar: str = scalar) -> str:
-                pointer = _row_pointer(gang, memory, cell, scalar)
-                raw = gang.w.value(f"load {type}, ptr {pointer}, align {row_align}")
-                return gang.w.value(f"freeze {type} {raw}")
-
-            value = (
-                make()
-                if bounds.scalar is None
-                else guarded(gang, bounds.scalar, type, "zeroinitializer", make)
-            )
-        else:
-            part = None if mask is None else mask[number]
-            value = gather(gang, element, _lane_cells(gang, memory, cell, vectors[number]), part)
-        loaded.append(from_memory(gang, element, value, lanes))
-    return tuple(loaded)
-
-
-def private_store(gang: Gang, memory: Op, indices: Sequence[Op], value: Op, bounds: Bounds) -> None:
-    """To the unit's own array; lanes that are off keep theirs."""
-    element, lanes = _element(memory), gang.layout.lanes
-    stored = [to_memory(gang, element, vector, lanes) for vector in gang.vectors(value)]
-    scalar, vectors = _linear(gang, memory, indices)
-    if scalar is None:
-        mask = access_mask(gang, bounds)
-        for number, cell in enumerate(private_cells(gang, memory)):
-            part = None if mask is None else mask[number]
-            scatter(
-                gang,
-                element,
-                _lane_cells(gang, memory, cell, vectors[number]),
-                stored[number],
-                part,
-            )
-        return
-    subscript: str = scalar
-
-    def act() -> None:
-        type = shaped(memory_type(element), lanes)
-        for number, cell in enumerate(private_cells(gang, memory)):
-            pointer, new = _row_pointer(gang, memory, cell, subscript), stored[number]
-            if gang.mask is not None:
-                old = gang.w.value(f"load {type}, ptr {pointer}, align {element.size}")
-                kept = gang.w.value(f"freeze {type} {old}")
-                new = gang.w.value(
-                    f"select {gang.mask_type} {gang.mask[number]}, {type} {new}, {type} {kept}"
-                )
-            gang.w.line(f"store {type} {new}, ptr {pointer}, align {element.size}")
-
-    when(gang, bounds.scalar, act)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from cubepy.location import UNKNOWN, Loc
 
-__all__ = ["Lines", "Writer"]
+__all__ = ["Line", "Lines", "Writer"]
 
 Line = tuple[str, Loc]
 Lines = list["Line | Lines"]
