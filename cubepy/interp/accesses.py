@@ -14,7 +14,7 @@ from cubepy.errors import DataRaceError, Diagnostic, UninitializedReadError
 from cubepy.interp.clock import Conflict
 from cubepy.interp.cube_races import CubeShadow
 from cubepy.interp.masks import Mask, Value
-from cubepy.interp.memory import Memory, Places, at_lane, own_memory
+from cubepy.interp.memory import Memory, Places, at_lane, own_memory, place_of
 from cubepy.interp.races import LaunchShadow
 from cubepy.interp.state import Slot, State
 from cubepy.ir import Op, OpDef, Scalar, ops
@@ -31,7 +31,7 @@ def located(state: State, op: Op, mask: Mask, indices: tuple[Op, ...]) -> tuple[
     """The memory that is the op's first operand, and the elements its subscripts mean."""
     memory: Memory = state.values[op.operands[0]]
     values = [state.values[index] for index in indices]
-    return memory, memory.locate(op, values, mask, state.batch)
+    return memory, memory.locate(op, values, mask, state.batch, state.calls)
 
 
 def spread(value: Value, places: Places, state: State) -> Value:
@@ -95,7 +95,7 @@ def _unwritten(state: State, op: Op, memory: Memory, places: Places, number: int
     element = memory.element_name(places, number)
     return Diagnostic(
         message=f"{unit} reads {element}, which nothing has written",
-        loc=op.loc,
+        loc=place_of(op, state.calls),
         help="uninitialised memory holds an arbitrary value; write it first",
     )
 
@@ -125,7 +125,7 @@ def _race(
     return Diagnostic(
         message=f"data race: {batch.name(unit)} {PRESENT[kind].format(new)} {element}, and {other} "
         f"{PAST[conflict.kind].format(old)} with no barrier in between",
-        loc=op.loc,
+        loc=place_of(op, state.calls),
         notes=((f"the access of {other}", other_op.loc),),
         help="put cb.sync_cube() between the two accesses, or use an atomic"
         if same_cube

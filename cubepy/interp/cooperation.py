@@ -15,6 +15,7 @@ import numpy as np
 from cubepy.errors import Diagnostic, DivergentBarrierError
 from cubepy.interp.accesses import Handler
 from cubepy.interp.masks import Mask, Value
+from cubepy.interp.memory import place_of
 from cubepy.interp.state import State
 from cubepy.ir import NO_ATTRS, Evaluate, Op, OpDef, Scalar, ops
 
@@ -85,7 +86,7 @@ def _divergent(
     return Diagnostic(
         message=f"`{op.opdef.name}` is reached by {active.sum()} of {size} units of a {group}: "
         f"{here} is there, {absent} is not",
-        loc=op.loc,
+        loc=place_of(op, state.calls),
         notes=() if parting is None else (parting,),
         help=f"let every unit of the {group} reach it; guard the loads and stores instead",
     )

@@ -17,9 +17,10 @@ from cubepy.interp.batch import Batch
 from cubepy.interp.clock import Shadow
 from cubepy.interp.masks import Mask, Value, chosen, first_lane, lanes_of, minus
 from cubepy.ir import Op, PrivateType, Scalar, SharedType
+from cubepy.location import Loc
 from cubepy.runtime import ArrayBinding
 
-__all__ = ["HostMemory", "Memory", "Places", "at_lane", "buffer", "own_memory"]
+__all__ = ["HostMemory", "Memory", "Places", "at_lane", "buffer", "own_memory", "place_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +75,9 @@ class Memory:
     written: Value | None = None
     shadow: Shadow | None = None
 
-    def locate(self, op: Op, indices: Sequence[Value], mask: Mask, batch: Batch) -> Places:
+    def locate(
+        self, op: Op, indices: Sequence[Value], mask: Mask, batch: Batch, calls: Sequence[Op] = ()
+    ) -> Places:
         """The elements inside that active units mean; raises OutOfBoundsError where it must."""
         inside: Mask = True
         for index, extent in zip(indices, self.shape, strict=True):
@@ -82,7 +85,7 @@ class Memory:
                 inside = chosen(inside, np.asarray((index >= 0) & (index < extent)))
         valid = mask if inside is True else chosen(mask, np.asarray(inside))
         if valid is not mask and op.attrs.get("check") != "checked":
-            self._report(op, indices, minus(mask, valid), batch)
+            self._report(op, indices, minus(mask, valid), batch, calls)
         return self._places(indices, valid, batch)
 
     def _places(self, indices: Sequence[Value], valid: Mask, batch: Batch) -> Places:
@@ -92,7 +95,9 @@ class Memory:
             subscripts = tuple(s if s.ndim == 0 else s[lanes] for s in subscripts)
         return Places(lanes=lanes, subscripts=subscripts, every=valid is True)
 
-    def _report(self, op: Op, indices: Sequence[Value], outside: Mask, batch: Batch) -> None:
+    def _report(
+        self, op: Op, indices: Sequence[Value], outside: Mask, batch: Batch, calls: Sequence[Op]
+    ) -> None:
         if outside is False:
             return
         lane = first_lane(outside)
@@ -100,7 +105,8 @@ class Memory:
         where = ", ".join(str(int(at_lane(index, lane))) for index in indices)
         extent = f"length {self.shape[0]}" if len(self.shape) == 1 else f"shape {self.shape}"
         raise OutOfBoundsError(
-            f"{batch.name(lane)} {what} `{self.name}[{where}]`, outside of its {extent}", op.loc
+            f"{batch.name(lane)} {what} `{self.name}[{where}]`, outside of its {extent}",
+            place_of(op, calls),
         )
 
     def cells(self, places: Places) -> Value:
@@ -127,6 +133,14 @@ class Memory:
         inner = places.subscripts if self.lead is None else places.subscripts[1:]
         subscripts = ", ".join(str(int(at_lane(index, number))) for index in inner)
         return f"`{self.name}[{subscripts}]`"
+
+
+def place_of(op: Op, calls: Sequence[Op]) -> Loc:
+    """Where an op stands, and the calls through which it was reached."""
+    loc = op.loc
+    for call in reversed(calls):
+        loc = loc.called_from(call.loc)
+    return loc
 
 
 def at_lane(value: Value, lane: int) -> Value:

@@ -14,7 +14,7 @@ import numpy as np
 
 from cubepy.errors import Diagnostic, NoProgressError
 from cubepy.interp.masks import Mask, Value, first_lane, minus
-from cubepy.interp.memory import Memory
+from cubepy.interp.memory import Memory, place_of
 from cubepy.interp.state import Slot, State
 from cubepy.ir import Op
 
@@ -65,7 +65,7 @@ class Progress:
         return Diagnostic(
             message=f"no progress: {count} units run this loop and nothing changes any more; "
             f"{waiting} is one of them{others}",
-            loc=self.loop.loc,
+            loc=place_of(self.loop, self.state.calls),
             help="nothing promises that a unit runs while another waits for it; use a barrier, or "
             "split the kernel in two",
         )
