@@ -2,8 +2,8 @@
 
 One algorithm serves f32 and f64; it takes a `FloatFormat`, which is comptime, so branches on it are
 decided while lowering. A constant split into parts is given high part first; where a product with a
-small integer must be exact the high part has zeros at its end. The values are those of
-`tests/nightly/derive_constants.py`.
+small integer must be exact the high part has zeros at its end. `tests/unit/std/test_formats.py`
+computes every constant again.
 """
 
 from __future__ import annotations
