@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from cubepy import frontend
 from cubepy.compiler import Program, Stages
 from cubepy.errors import CubeError, LaunchError
-from cubepy.launcher import Launcher, Resolver, Work
+from cubepy.launcher import HostCalls, Launcher, Resolver, Work
 from cubepy.runtime import Device, Sizes, shape_of, triple
 from cubepy.runtime import device as find_device
 from cubepy.target import Target
@@ -56,11 +56,12 @@ class Cube(Generic[P, R]):
         return f"<cube {self._source.name} at {self._source.loc}>"
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
-        name = self._source.name
-        raise CubeError(
-            f"{name} is a kernel and is launched, not called\n"
-            f"  help: {name}.over(shape)(…), or {name}[cube_count, cube_dim](…)"
-        )
+        """A helper called with numbers: runs on the reference runtime, for unit tests."""
+        return cast(R, self._host_calls(arguments, keywords))
+
+    @functools.cached_property
+    def _host_calls(self) -> HostCalls:
+        return HostCalls(self._source)
 
     def over(
         self, shape: Sizes, device: str | Device | None = None, check: str = "auto"

@@ -459,3 +459,32 @@ def test_checks_mean_what_they_say(device: str) -> None:
     launch = shifted.over(3, device=device, check="validate")
     launch(buffer, out)
     assert out.tolist()[:3] == [8, 9, 10]
+
+
+@cb.cube
+def polar(x: f32, y: f32) -> Any:
+    r = cb.sqrt(x * x + y * y)
+    if r == 0.0:
+        return r, 0.0
+    return r, y / r
+
+
+@cb.cube
+def grown(count: Any, by: Any = 3) -> Any:
+    return count * SCALE + by
+
+
+def test_helpers_can_be_called_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert polar(3, 4.0) == (5.0, np.float32(0.8))  # type: ignore[arg-type]
+    assert polar(np.float64(0), y=0) == (0.0, 0.0)  # type: ignore[arg-type]
+    assert type(polar(3, 4)[0]) is np.float32  # type: ignore[arg-type]
+    assert (grown(2), type(grown(2))) == (9, np.int64)
+    assert grown(by=np.int8(1), count=np.int8(50)) == np.int8(50 * 3 + 1 - 256)
+    monkeypatch.setitem(globals(), "SCALE", 5)
+    assert grown(2) == 13
+    with pytest.raises(ArgumentError, match="polar: missing a required argument: 'y'"):
+        polar(3)  # type: ignore[call-arg, arg-type]
+    with pytest.raises(ArgumentError, match=r"grown: argument 'count'.*numbers, got str"):
+        grown("2")
+    with pytest.raises(ArgumentError, match=r"polar: argument 'x': 1e.300 is too large for f32"):
+        polar(1e300, 0.0)  # type: ignore[arg-type]
