@@ -47,7 +47,7 @@ class Launcher:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         resolver = self._resolver
-        if keywords or len(arguments) != len(resolver.parameters):
+        if keywords or len(arguments) != resolver.positional:
             arguments = resolver.bind(arguments, keywords)
         plan = self._plan(arguments)
         key = launch_key(arguments, resolver.comptime, frontend.comptime_key)

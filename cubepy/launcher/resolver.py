@@ -57,6 +57,12 @@ class Resolver:
         self.program = program
         self.name = source.name
         self.parameters = tuple(source.signature.parameters)
+        by_name_only = any(
+            parameter.kind is parameter.KEYWORD_ONLY
+            for parameter in source.signature.parameters.values()
+        )
+        # So many positional arguments are all there are, in order; -1: that never happens.
+        self.positional = -1 if by_name_only else len(self.parameters)
         self.comptime = tuple(
             frontend.is_comptime(source.annotations.get(name)) for name in self.parameters
         )
@@ -64,7 +70,7 @@ class Resolver:
 
     def bind(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the order of the parameters, defaults included."""
-        if not keywords and len(arguments) == len(self.parameters):
+        if not keywords and len(arguments) == self.positional:
             return tuple(arguments)
         try:
             bound = self.program.source.signature.bind(*arguments, **keywords)
