@@ -7,11 +7,18 @@ here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import functools
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from cubepy.errors import ConfigError
 
 __all__ = ["Features", "features_of"]
+
+
+_SCALARS = "bool i8 i16 i32 i64 u8 u16 u32 u64 index f16 bf16 f32 f64"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,69 +27,65 @@ class Features:
     register.
 
     `mask_registers`: the CPU has mask registers (AVX-512). `fma`: one rounding in hardware.
-    `cpu_features`: LLVM's feature string of a CPU target. `types`: names of the scalar types that
-    can be computed with. `max_cube_units`, `shared_bytes`: limits of a cube.
+    `half_conversion`: instructions between f16 and f32. `cpu_features`: LLVM's feature string of a
+    CPU target. `types`: names of the scalar types that can be computed with. `max_cube_units`,
+    `shared_bytes`: limits of a cube.
     """
 
     plane_dim: int = 4
     vector_bits: int = 128
     mask_registers: bool = False
     fma: bool = False
+    half_conversion: bool = True
     triple: str = ""
     cpu_name: str = ""
     cpu_features: str = ""
     max_cube_units: int = 1024
     shared_bytes: int = 256 * 1024
-    types: frozenset[str] = field(
-        default_factory=lambda: frozenset(
-            [
-                "bool",
-                "i8",
-                "i16",
-                "i32",
-                "i64",
-                "u8",
-                "u16",
-                "u32",
-                "u64",
-                "index",
-                "f16",
-                "bf16",
-                "f32",
-                "f64",
-            ]
-        )
+    types: frozenset[str] = frozenset(_SCALARS.split())
+
+
+_X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
+
+# What the levels of the x86-64 psABI, and one 64-bit Arm core, promise.
+_CPUS: Mapping[str, Features] = {
+    name: Features(
+        plane_dim=bits // 32,
+        vector_bits=bits,
+        mask_registers=masks,
+        fma=modern,
+        half_conversion=modern,
+        cpu_name=name,
+        triple=triple,
     )
-
-
-# level: (vector bits, mask registers, fma, LLVM features beyond the CPU name, triple)
-_CPU_LEVELS: dict[str, tuple[int, bool, bool, str]] = {
-    "x86-64-v2": (128, False, False, "x86_64-unknown-linux-gnu"),
-    "x86-64-v3": (256, False, True, "x86_64-unknown-linux-gnu"),
-    "x86-64-v4": (512, True, True, "x86_64-unknown-linux-gnu"),
-    "neoverse-n1": (128, False, True, "aarch64-unknown-linux-gnu"),
+    for name, bits, masks, modern, triple in (
+        ("x86-64-v2", 128, False, False, _X86),
+        ("x86-64-v3", 256, False, True, _X86),
+        ("x86-64-v4", 512, True, True, _X86),
+        ("neoverse-n1", 128, False, True, _ARM),
+    )
 }
 
 
 def _cpu(machine: str) -> Features:
-    if machine in ("", "native"):
-        from_host = _host_level()
-        return _cpu(from_host)
-    if machine not in _CPU_LEVELS:
-        raise ConfigError(f"no CPU {machine!r}: known are native, {', '.join(_CPU_LEVELS)}")
-    bits, masks, fma, triple = _CPU_LEVELS[machine]
-    return Features(
-        plane_dim=bits // 32,
-        vector_bits=bits,
-        mask_registers=masks,
-        fma=fma,
-        cpu_name=machine,
-        triple=triple,
-    )
+    name = _host_level() if machine in ("", "native") else machine
+    if name not in _CPUS:
+        raise ConfigError(f"no CPU {machine!r}: known are native, {', '.join(_CPUS)}")
+    return _CPUS[name]
 
 
+@functools.cache
 def _host_level() -> str:
-    return "x86-64-v4"
+    """The level this machine reaches, by what Linux says of it; the CPU device knows more."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return "neoverse-n1"
+    try:
+        flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+    except OSError:
+        return "x86-64-v3"
+    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags:
+        return "x86-64-v4"
+    return "x86-64-v3" if {"avx2", "bmi2", "f16c", "fma"} <= flags else "x86-64-v2"
 
 
 def features_of(language: str, machine: str) -> Features:

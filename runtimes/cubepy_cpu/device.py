@@ -230,6 +230,7 @@ def features_of_host() -> Features:
         vector_bits=bits,
         mask_registers=masks,
         fma="+fma" in present or machine.architecture == "aarch64",
+        half_conversion="+f16c" in present or machine.architecture == "aarch64",
         triple=machine.triple,
         cpu_name=machine.cpu,
         cpu_features=machine.features,
