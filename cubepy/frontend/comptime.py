@@ -10,7 +10,7 @@ import ast
 import builtins
 import difflib
 import types
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from cubepy.frontend.captures import function_of
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import mutable_kind
 from cubepy.frontend.lang import Position
+from cubepy.frontend.scalars import class_of
 from cubepy.frontend.source import closure_values
 from cubepy.frontend.values import Known, TupleValue, Value
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
@@ -44,6 +45,8 @@ def from_python(frame: Frame, value: object, at: ast.AST) -> Value:
         x, y, z = frame.session.specialization.options.cube_dim
         extent = x * y * z if value.axis < 0 else (x, y, z)[value.axis]
         return frame.const(INDEX, extent, at)
+    if isinstance(value, TypeVar) and value.__name__ in frame.generics:
+        return Known(class_of(frame.generics[value.__name__]))
     if isinstance(value, np.generic) and not isinstance(value, np.void | np.character):
         return Known(value.item())
     return Known(value)

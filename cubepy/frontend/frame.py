@@ -135,6 +135,7 @@ class Frame:
         self.soft: dict[Op, Variable] = {}
         self.outer: Mapping[str, Value] = {}  # captured values of a function inside the kernel
         self.returns: Returns | None = None  # None in a kernel, which returns nothing
+        self.generics: Mapping[str, Scalar] = {}  # what type variables stand for
         self.comptime = False  # inside an expression that Python evaluates
         self.named: ast.AST | None = None  # the expression whose op is called `hint`
         self.hint = ""

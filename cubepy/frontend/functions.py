@@ -118,7 +118,8 @@ def _plain(function: Callable[..., Any]) -> FunctionType:
 def call_function(frame: Frame, target: Any, call: Call) -> Value:
     """A call of a helper: of a Python function, or of one written inside the kernel."""
     source, node, outer = _parts(frame, target, call)
-    arguments = _bound(frame, target, source, node, call)
+    generics: dict[str, Scalar] = {}
+    arguments = _bound(frame, target, source, node, call, generics)
     if any(isinstance(value, Poison) for value in arguments.values()):
         return POISON
     skeletons: dict[str, Skeleton] = {}
@@ -129,7 +130,7 @@ def call_function(frame: Frame, target: Any, call: Call) -> Value:
     ]:
         skeletons[name], parts = flatten(value)
         given += parts
-    instance = _instance(frame, source, node, skeletons, call)
+    instance = _instance(frame, source, node, skeletons, generics, call)
     if instance.failed or instance.result is None:
         return POISON
     return _call(frame, instance, given, call)
@@ -157,6 +158,7 @@ def _instance(
     source: KernelSource,
     node: FunctionNode,
     skeletons: Mapping[str, Skeleton],
+    generics: Mapping[str, Scalar],
     call: Call,
 ) -> Instance:
     session = frame.session
@@ -171,7 +173,7 @@ def _instance(
     try:
         with session.called_from(frame.loc(call.node)):
             try:
-                made = _lower_instance(session, source, node, skeletons)
+                made = _lower_instance(session, source, node, skeletons, generics=generics)
             except SourceError as error:
                 session.report(error)
                 made = Instance(function=None, result=None, failed=True)
@@ -199,7 +201,9 @@ def _lower_instance(
     source: KernelSource,
     node: FunctionNode,
     skeletons: Mapping[str, Skeleton],
+    *,
     name: str = "",
+    generics: Mapping[str, Scalar] | None = None,
 ) -> Instance:
     plan = Plan(results=_annotated_results(source, node))
     own_name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
@@ -207,6 +211,7 @@ def _lower_instance(
 
     def run(frame: Frame) -> Instance:
         frame.returns = Returns(single=count == 1)
+        frame.generics = generics or {}
         params, values = _parameters(frame, skeletons)
         with frame.builder.region() as body:
             start_frame(frame)
@@ -303,7 +308,12 @@ def _call(frame: Frame, instance: Instance, given: list[Op], call: Call) -> Valu
 
 
 def _bound(
-    frame: Frame, target: Any, source: KernelSource, node: FunctionNode, call: Call
+    frame: Frame,
+    target: Any,
+    source: KernelSource,
+    node: FunctionNode,
+    call: Call,
+    generics: dict[str, Scalar],
 ) -> dict[str, Value]:
     """Arguments by parameter name, brought to their annotations."""
     arguments = node.args
@@ -324,7 +334,6 @@ def _bound(
     _add_keywords(frame, call, arguments, operands)
     values: dict[str, Value] = {}
     defaults = _defaults(target, source)
-    generics: dict[str, Scalar] = {}
     for entry in [*positional, *arguments.kwonlyargs]:
         operand = operands.get(entry.arg)
         if operand is None and entry.arg not in defaults:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from cubepy.errors import CubeTypeError, Diagnostic
+from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
 from cubepy.frontend.functions import lower_repeatedly, start_frame
@@ -46,6 +46,7 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
         )
         with frame.builder.region() as body:
             start_frame(frame)
+            frame.generics = dict(specialization.generics)
             _bind_parameters(frame, specialization, params)
             if isinstance(source.node, ast.Lambda):
                 lower_expression(frame, source.node.body)
@@ -57,7 +58,16 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
             region = _guarded(frame, region, rank)
         return params, region
 
-    params, body = lower_repeatedly(session, source, source.node, Plan(), run)
+    try:
+        params, body = lower_repeatedly(session, source, source.node, Plan(), run)
+    except RecursionError as error:
+        raise UnsupportedError(
+            Diagnostic(
+                message=f"{source.name} is nested too deeply",
+                loc=source.loc,
+                help="use a loop, match, or helpers instead of long chains of elif",
+            )
+        ) from error
     session.raise_complaints()
     return Kernel(
         name=source.name,

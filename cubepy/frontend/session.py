@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from cubepy.errors import Diagnostic, SourceError
 from cubepy.frontend.names import NameAnalysis
@@ -15,7 +15,7 @@ from cubepy.frontend.values import Skeleton
 from cubepy.ir import Function, Op
 from cubepy.location import Loc
 
-__all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session"]
+__all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session", "raise_at_source"]
 
 MAXIMUM_OPS = 50_000
 MAXIMUM_TRIPS = 4_096
@@ -79,7 +79,7 @@ class Session:
         """Raise every complaint as one error of the first one's class."""
         if self.complaints:
             kind = self.complaints[0][0]
-            raise kind([diagnostic for _, diagnostic in self.complaints])
+            raise_at_source(kind([diagnostic for _, diagnostic in self.complaints]))
 
     def fresh_name(self, name: str) -> str:
         """A name no helper has yet."""
@@ -90,6 +90,16 @@ class Session:
             number += 1
             fresh = f"{name}_{number}"
         return fresh
+
+
+def raise_at_source(error: SourceError) -> NoReturn:
+    """Raise an error so that the last line of its traceback is the kernel's."""
+    loc = error.loc
+    if loc.known:
+        code = compile("\n" * (loc.line - 1) + "raise error", loc.file, "exec", dont_inherit=True)
+        name = loc.function or "kernel"
+        exec(code.replace(co_name=name, co_qualname=name), {"error": error})  # noqa: S102 (our text)
+    raise error
 
 
 def _through(diagnostic: Diagnostic, loc: Loc) -> Diagnostic:

@@ -235,7 +235,7 @@ class _Arguments:
 
     def _buffer(self, name: str, value: Any, annotation: Annotation) -> BufferType:
         if not _is_array(value):
-            if not hasattr(value, "__array_interface__"):
+            if isinstance(value, np.generic) or not hasattr(value, "__array_interface__"):
                 raise ArgumentError(
                     f"{self._place(name)}: expected an array, got {type(value).__name__}\n"
                     "  help: pass a NumPy array or a cubepy Buffer"
@@ -324,12 +324,13 @@ def _element_of(value: Any) -> Scalar | None:
 def _stride_classes(value: Any, element: Scalar) -> tuple[StrideClass, ...]:
     """The class of each axis. An axis with fewer than two elements counts as row-major."""
     last = len(value.shape) - 1
+    empty = 0 in value.shape
     classes: list[StrideClass] = []
     for axis, (length, stride) in enumerate(zip(value.shape, value.strides, strict=True)):
         usual = StrideClass.ONE if axis == last else StrideClass.OTHER
         steps, rest = divmod(stride, element.size)
         known = StrideClass.OTHER if rest else _CLASSES.get(steps, StrideClass.OTHER)
-        classes.append(usual if length < 2 else known)
+        classes.append(usual if length < 2 or empty else known)
     return tuple(classes)
 
 

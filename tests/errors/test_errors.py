@@ -6,13 +6,14 @@ new message down, run pytest with `--update-golden`.
 
 import importlib.util
 import inspect
+import traceback
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from cubepy import frontend
-from cubepy.errors import CubeError
+from cubepy.errors import CubeError, SourceError
 
 FOLDER = Path(__file__).parent
 CASES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("test_"))
@@ -51,3 +52,16 @@ def test_message(path: Path, request: pytest.FixtureRequest) -> None:
 
 def test_every_message_has_a_kernel() -> None:
     assert {path.stem for path in FOLDER.glob("*.txt")} == {path.stem for path in CASES}
+
+
+def test_the_traceback_ends_at_the_kernel() -> None:
+    module = imported(FOLDER / "misspelt_in_a_helper.py")
+    source = frontend.capture(module.kernel)
+    arguments = inspect.signature(module.kernel).bind(*module.ARGUMENTS).arguments
+    specialization = frontend.specialize(source, arguments, frontend.LaunchOptions())
+    with pytest.raises(SourceError) as caught:
+        frontend.lower(source, specialization)
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (last.filename, last.lineno) == (module.__file__, caught.value.loc.line)
+    assert last.name == "inner"
+    assert last.line == "return cb.sqrtt(v)"
