@@ -1,16 +1,13 @@
 """The hall: from IR to something that runs, and one compilation for many threads."""
 
-import threading
-from typing import Any
-
 import numpy as np
 import pytest
 
-from cubepy import compiler, config
+from cubepy import compiler
 from cubepy.errors import CubeError, UnsupportedError, VerifyError
 from cubepy.ir import (
     F32,
-    INDEX,
+    F64,
     BufferType,
     Builder,
     Kernel,
@@ -73,3 +70,17 @@ def test_ill_formed_ir_is_a_bug_and_shows_the_kernel() -> None:
     with pytest.raises(VerifyError) as caught:
         compiler.finish(doubling(bad=True), REFERENCE)
     assert any("doubling" in note for note in caught.value.__notes__)
+
+
+def test_library_functions_are_lowered_once_for_a_type() -> None:
+    functions = compiler.library(ops.EXP, F32)
+    assert functions[-1].name == "std.exp.f32"
+    assert [param.type for param in functions[-1].params] == [F32]
+    assert functions[-1].result == F32
+    assert compiler.library(ops.EXP, F32) is functions
+    assert compiler.library(ops.EXP, F64)[-1].result == F64
+
+
+def test_an_op_the_library_does_not_define_is_named() -> None:
+    with pytest.raises(CubeError, match="no definition of sqrt for f32"):
+        compiler.library(ops.SQRT, F32)
