@@ -20,7 +20,7 @@ def special(function: Callable[..., Any], *arguments: Any, **options: Any) -> An
 
 
 def kernel(
-    x: Array[f32], t: Tensor[i32], n: i32, flag: bool, size: Comptime[int], free: Any
+    x: Array[f32], t: Tensor[i32], n: i32, flag: cb.bool_, size: Comptime[int], free: Any
 ) -> None:
     x[0] = free
 
