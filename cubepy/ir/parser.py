@@ -233,7 +233,8 @@ def _type(text: str) -> Type:
         if head == "void":
             return VOID
         return SCALARS[head]
-    parts = [part.strip() for part in rest[:-1].replace("[", "").replace("]", "").split(",")]
+    flat = rest[:-1].replace("[", "").replace("]", "")
+    parts = [part.strip() for part in flat.split(",") if part.strip()]  # no axes: nothing in []
     scalar = SCALARS[parts[0]]
     match head:
         case "global":

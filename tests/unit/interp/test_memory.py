@@ -10,6 +10,7 @@ import pytest
 
 from cubepy.errors import OutOfBoundsError, UninitializedReadError
 from cubepy.interp import Reports
+from cubepy.ir import F32, BufferType, Builder, Kernel, ops, param, print_kernel
 from tests.unit.interp.launching import launch
 
 COPY = """
@@ -256,3 +257,18 @@ def test_shared_memory_is_one_per_cube_and_keeps_its_content_in_loops() -> None:
     out = np.zeros(8, dtype=np.int32)
     launch(kernel, out, cubes=4)
     assert out.tolist() == [20, 20, 21, 21, 22, 22, 23, 23]
+
+
+def test_an_array_without_axes_has_one_element() -> None:
+    x, y = param("x", BufferType(F32, ())), param("y", BufferType(F32, ()))
+    build = Builder()
+    with build.region() as body:
+        value = build.emit(ops.LOAD, x, attrs={"check": "validate"})
+        total = build.emit(ops.ADD, value, value)
+        build.emit(ops.STORE, y, total, attrs={"check": "validate"})
+    kernel = Kernel(name="scalar", params=(x, y), body=body.close())
+    out = np.zeros((), dtype=np.float32)
+    launch(kernel, np.array(1.5, dtype=np.float32), out)
+    assert float(out) == 3.0
+    launch(print_kernel(kernel), np.array(4.0, dtype=np.float32), out)
+    assert float(out) == 8.0
