@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.coercion import Operand, counted, describe, typed
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
@@ -20,6 +20,7 @@ from cubepy.frontend.operators import evaluate_in_python
 from cubepy.frontend.scalars import host_cast, scalar_of
 from cubepy.frontend.values import (
     POISON,
+    RECURSION,
     Known,
     LocalFunction,
     Poison,
@@ -36,6 +37,7 @@ __all__ = [
     "cast",
     "lowers_builtin",
     "lowers_intrinsic",
+    "recursion",
 ]
 
 
@@ -98,6 +100,8 @@ def lower_call(frame: Frame, node: ast.Call) -> Value:
     target = callee.value if isinstance(callee, Known) else callee
     if isinstance(target, Intrinsic) and target.name == "comptime":
         return _comptime(frame, node)
+    if target is RECURSION:
+        raise recursion(frame, node)
     call = _evaluated(frame, node)
     if any(isinstance(value, Poison) for value in call.values):
         return POISON
@@ -110,6 +114,16 @@ def lower_call(frame: Frame, node: ast.Call) -> Value:
     if not isinstance(callee, Known) or not callable(target):
         raise frame.error(CubeTypeError, f"cannot call {describe(callee)}", node)
     return _call_known(frame, target, call)
+
+
+def recursion(frame: Frame, node: ast.Call) -> SourceError:
+    """The error for a function that calls itself."""
+    return frame.error(
+        CubeTypeError,
+        f"{ast.unparse(node.func)} calls itself: kernels have no recursion",
+        node,
+        "write a loop",
+    )
 
 
 def _call_known(frame: Frame, target: Any, call: Call) -> Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError
@@ -47,6 +48,7 @@ __all__ = [
     "literal",
     "retype",
     "scalar_type",
+    "shown",
     "snippet",
     "typed",
     "unify",
@@ -82,13 +84,24 @@ def describe(value: Value) -> str:
         if isinstance(number, bool):
             return f"the bool {number}"
         if isinstance(number, int | float):
-            return f"the {'float' if isinstance(number, float) else 'integer'} {number!r}"
-        return f"{type(number).__name__} {number!r}" if number is not None else "None"
+            return f"the {'float' if isinstance(number, float) else 'integer'} {shown(number)}"
+        if isinstance(number, type):
+            return f"the type {number.__name__}"
+        if isinstance(number, ModuleType):
+            return f"the module {number.__name__}"
+        return f"the {type(number).__name__} {number!r}" if number is not None else "None"
     if isinstance(value, TupleValue):
         return "a tuple"
     if isinstance(value, LocalFunction):
         return "a function"
     return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
+
+
+def shown(number: Any) -> str:
+    """A number in an error message, none of hundreds of digits."""
+    if isinstance(number, int) and number.bit_length() > 128:
+        return f"{hex(number)[:20]}… (an integer of {number.bit_length()} bits)"
+    return repr(number)
 
 
 def counted(number: int, one: str, several: str = "") -> str:
@@ -135,12 +148,12 @@ def literal_error(frame: Frame, value: Any, type: Scalar, at: ast.AST) -> Source
             f"convert: {type}({snippet(at)})",
         )
     if type.is_float:
-        return frame.error(CubeValueError, f"{value!r} is too large for {type}", at, "use f64")
+        return frame.error(CubeValueError, f"{shown(value)} is too large for {type}", at, "use f64")
     return frame.error(
         CubeValueError,
-        f"{value} does not fit {type} ({type.minimum} to {type.maximum})",
+        f"{shown(value)} does not fit {type} ({type.minimum} to {type.maximum})",
         at,
-        f"use a wider type, or {type}({value}) to wrap",
+        f"use a wider type, or {type}({snippet(at)}) to wrap",
     )
 
 
@@ -149,7 +162,7 @@ def typed(frame: Frame, value: Value, at: ast.AST) -> Op:
     if isinstance(value, Known) and is_number(value):
         type = default_type(value.value)
         if type is None:
-            raise frame.error(CubeValueError, f"{value.value} fits no integer type", at)
+            raise frame.error(CubeValueError, f"{shown(value.value)} fits no integer type", at)
         return frame.const(type, value.value, at)
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return value
@@ -234,7 +247,7 @@ def as_index(frame: Frame, value: Value, at: ast.AST, what: str = "a subscript")
     """A value as an `index`: any integer."""
     if isinstance(value, Known) and is_number(value) and not isinstance(value.value, bool | float):
         if not literal_fits(value.value, INDEX):
-            raise frame.error(CubeValueError, f"{value.value} is too large for {what}", at)
+            raise frame.error(CubeValueError, f"{shown(value.value)} is too large for {what}", at)
         return frame.const(INDEX, value.value, at)
     if is_scalar(value) and isinstance(value, Op) and scalar_type(value).is_integer:
         return convert(frame, value, INDEX, at)
@@ -439,7 +452,7 @@ def _literal_mismatch(
     wider = F64 if target.is_float else wider
     return frame.error(
         CubeValueError,
-        f"{value.value!r} does not fit {target}, the type of the other operand",
+        f"{shown(value.value)} does not fit {target}, the type of the other operand",
         literal_operand.node,
         f"convert the other operand first, for example {wider}({text})",
     )

@@ -107,16 +107,9 @@ def is_none(value: Value) -> bool:
 
 
 _WORDS: dict[type[ast.AST], str] = {
-    ast.ListComp: "list comprehensions",
-    ast.SetComp: "set comprehensions",
-    ast.DictComp: "dict comprehensions",
-    ast.GeneratorExp: "generator expressions",
     ast.Await: "await",
     ast.Yield: "yield",
     ast.YieldFrom: "yield",
-    ast.JoinedStr: "f-strings",
-    ast.Set: "sets",
-    ast.Dict: "dicts",
     ast.Starred: "starred expressions here",
     ast.ClassDef: "classes",
     ast.AsyncFunctionDef: "async functions",
@@ -139,8 +132,4 @@ _FIXES: dict[type[ast.AST], str] = {
     ast.ImportFrom: "import outside the kernel",
     ast.Global: "return the value, or store it in an array",
     ast.Nonlocal: "return the value, or store it in an array",
-    ast.ListComp: "use cb.local_array and a loop",
-    ast.GeneratorExp: "write the loop out",
-    ast.Dict: "use a frozen dataclass or a named tuple outside the kernel",
-    ast.JoinedStr: "build the text outside the kernel",
 }

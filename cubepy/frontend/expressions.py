@@ -6,7 +6,9 @@ Calls and subscripts stand in files of their own. A long sum is lowered in a loo
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from cubepy.errors import CubeNameError, CubeSyntaxError, CubeTypeError
 from cubepy.frontend.branches import Arm, chosen, is_cheap
@@ -21,10 +23,11 @@ from cubepy.frontend.comptime import (
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.memory import memory_attribute
-from cubepy.frontend.names import free_names
-from cubepy.frontend.operators import binary, compare, unary
+from cubepy.frontend.names import free_names, read_names
+from cubepy.frontend.operators import binary, compare, evaluate_in_python, unary
 from cubepy.frontend.values import (
     POISON,
+    RECURSION,
     Known,
     LocalFunction,
     Poison,
@@ -148,6 +151,52 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
     raise frame.error(CubeTypeError, f"cannot unpack {describe(value)}", at)
 
 
+@lowers_expression(
+    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Dict, ast.Set, ast.JoinedStr
+)
+def lower_by_python(frame: Frame, node: ast.expr) -> Value:
+    """Comprehensions, dicts, sets, f-strings: Python's own, of values known while compiling."""
+    names: dict[str, Any] = {}
+    for name in sorted(read_names(node)):
+        if not hasattr(builtins, name) or name in frame.analysis.names:
+            reference = ast.copy_location(ast.Name(id=name, ctx=ast.Load()), node)
+            names[name] = known_value(frame, _named(frame, name, reference), plane=True)
+        if names.get(name) is UNKNOWN_VALUE:
+            raise frame.error(
+                CubeSyntaxError,
+                f"kernels have no {_PYTHON_ONLY[type(node)]} of run-time values ({name})",
+                node,
+                "build the text outside" if isinstance(node, ast.JoinedStr)
+                else "use cb.local_array and a loop",
+            )  # fmt: skip
+    code = compile(ast.Expression(node), frame.source.text.filename, "eval")
+
+    def run() -> Any:
+        value = eval(code, names)  # noqa: S307 (the kernel's own text, on known values)
+        return list(value) if isinstance(node, ast.GeneratorExp) else value
+
+    return evaluate_in_python(frame, run, node)
+
+
+_PYTHON_ONLY: dict[type[ast.expr], str] = {
+    ast.ListComp: "list comprehensions",
+    ast.SetComp: "set comprehensions",
+    ast.DictComp: "dict comprehensions",
+    ast.GeneratorExp: "generator expressions",
+    ast.Dict: "dicts",
+    ast.Set: "sets",
+    ast.JoinedStr: "f-strings",
+}
+
+
+def _named(frame: Frame, name: str, at: ast.expr) -> Value:
+    """The value a name has here."""
+    if name in frame.analysis.names or name in frame.outer:
+        return _visible(frame, name, at) or POISON
+    value, _ = outside_name(frame, (name,), at)
+    return from_python(frame, value, at)
+
+
 @lowers_expression(ast.NamedExpr)
 def lower_walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     """`(name := value)`."""
@@ -175,17 +224,17 @@ def local_function(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> LocalFun
     names = sorted(free_names(node))
 
     def captured() -> dict[str, Value]:
-        found: dict[str, Value] = {}
-        for name in names:
-            value = _visible(frame, name, node)
-            if value is not None and not _is_itself(value, node):
-                found[name] = value
-        return found
+        found = {name: _visible(frame, name, node) for name in names}
+        return {
+            name: Known(RECURSION) if _is_itself(value, node) else value
+            for name, value in found.items()
+            if value is not None
+        }
 
     return LocalFunction(node, frame.source, defaults, captured)
 
 
-def _is_itself(value: Value, node: ast.AST) -> bool:
+def _is_itself(value: Value | None, node: ast.AST) -> bool:
     return isinstance(value, LocalFunction) and value.node is node
 
 

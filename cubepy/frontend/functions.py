@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
-from cubepy.frontend.calls import Call, calls_functions
+from cubepy.frontend.calls import Call, calls_functions, recursion
 from cubepy.frontend.captures import function_of, read_captures, source_of
 from cubepy.frontend.coercion import Operand, as_type, counted, describe
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
@@ -140,14 +140,7 @@ def _parts(
     frame: Frame, target: Any, call: Call
 ) -> tuple[KernelSource, FunctionNode, Mapping[str, Value]]:
     if isinstance(target, LocalFunction):
-        active = frame.session.capturing
-        if target.node in active:
-            raise _recursion(frame, call)
-        active.append(target.node)
-        try:
-            return target.owner, target.node, target.captured()
-        finally:
-            active.pop()
+        return target.owner, target.node, target.captured()
     assert isinstance(target, FunctionType)
     source = source_of(target)
     return source, source.node, {}
@@ -167,7 +160,7 @@ def _instance(
     if known is not None:
         return known
     if any(active is node for active in session.active) or len(session.active) > _MAXIMUM_DEPTH:
-        raise _recursion(frame, call)
+        raise recursion(frame, call.node)
     session.active.append(node)
     before = len(session.complaints)
     try:
@@ -185,15 +178,6 @@ def _instance(
     if made.function is not None:
         session.functions.append(made.function)
     return made
-
-
-def _recursion(frame: Frame, call: Call) -> SourceError:
-    return frame.error(
-        CubeTypeError,
-        f"{call.name} calls itself: kernels have no recursion",
-        call.node,
-        "write a loop",
-    )
 
 
 def _lower_instance(

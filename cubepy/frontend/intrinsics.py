@@ -43,6 +43,7 @@ from cubepy.frontend.values import (
 from cubepy.ir import (
     BOOL,
     F32,
+    I32,
     INDEX,
     SCALARS,
     Op,
@@ -121,8 +122,9 @@ def _floats(
             if isinstance(operand.value, Op):
                 retype(frame, operand.value, F32)
         return [convert(frame, op, F32, at) for op in made]
-    family = "floats" if _takes(row, F32) else "integers"
-    wanted = "f32" if family == "floats" else "i32"
+    takes = [name for name, kind in (("floats", F32), ("integers", I32)) if _takes(row, kind)]
+    family = takes[0] if len(takes) == 1 else "numbers"
+    wanted = "i32" if family == "integers" or type == BOOL else "f32"
     raise frame.error(
         CubeTypeError,
         f"{name} takes {family}, not {type}",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from cubepy.frontend.source import FunctionNode, parameters_of
 
-__all__ = ["NameAnalysis", "Variable", "analyze_names", "free_names", "free_paths"]
+__all__ = ["NameAnalysis", "Variable", "analyze_names", "free_names", "free_paths", "read_names"]
 
 _BODIES = ("body", "orelse", "finalbody")
 
@@ -59,6 +59,15 @@ class NameAnalysis:
     parameters: dict[str, Variable] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     lists: dict[int, int] = field(default_factory=dict)
+    parts: dict[tuple[Variable, int], Variable] = field(default_factory=dict)
+
+    def part(self, variable: Variable, number: int) -> Variable:
+        """The variable that is element `number` of a tuple."""
+        known = self.parts.get((variable, number))
+        if known is None:
+            known = Variable(f"{variable.name}[{number}]", variable.home, variable.in_loop)
+            self.parts[variable, number] = known
+        return known
 
     def list_number(self, body: Sequence[ast.stmt]) -> int:
         """The number of a statement list of the function."""
@@ -169,10 +178,15 @@ def _is_range_loop(statement: ast.stmt) -> bool:
 
 def free_names(node: FunctionNode) -> set[str]:
     """Names a nested function reads and does not bind itself."""
-    bound = set(parameters_of(node.args))
-    read: set[str] = set()
     body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-    for root in body:
+    return read_names(*body) - set(parameters_of(node.args))
+
+
+def read_names(*roots: ast.AST) -> set[str]:
+    """Names that are read in these nodes and bound in none of them."""
+    bound: set[str] = set()
+    read: set[str] = set()
+    for root in roots:
         for inner in ast.walk(root):
             if isinstance(inner, ast.Name):
                 (read if isinstance(inner.ctx, ast.Load) else bound).add(inner.id)

@@ -51,7 +51,6 @@ class Session:
     constants: dict[Op, Any] = field(default_factory=dict)
     analyses: dict[ast.AST, NameAnalysis] = field(default_factory=dict)
     active: list[ast.AST] = field(default_factory=list)  # functions being lowered
-    capturing: list[ast.AST] = field(default_factory=list)
     ops: int = 0
 
     def report(self, error: SourceError) -> None:

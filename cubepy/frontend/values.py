@@ -19,6 +19,7 @@ from cubepy.ir import Op, Type
 __all__ = [
     "NONE",
     "POISON",
+    "RECURSION",
     "Known",
     "LocalFunction",
     "Partial",
@@ -83,6 +84,7 @@ Value = Op | Known | TupleValue | LocalFunction | Partial | Poison
 
 POISON = Poison()
 NONE = Known(None)
+RECURSION = object()  # what a function inside a kernel sees in place of itself
 
 
 def kept(value: Value) -> Value:
@@ -118,29 +120,38 @@ class Skeleton:
     parts: tuple[Skeleton, ...] = field(default=())
 
 
-def flatten(value: Value) -> tuple[Skeleton, list[Op]]:
-    """The skeleton of a value and its run-time parts in order."""
+def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, list[Op]]:
+    """The skeleton of a value and its run-time parts in order.
+
+    `inside`: functions whose captured values are being flattened; they see no more of each other.
+    """
     if isinstance(value, Op):
         return Skeleton(("op", value.type), type=value.type), [value]
     if isinstance(value, TupleValue):
-        return _flatten_parts(value.items, ("tuple", value.maker), maker=value.maker)
+        return _flatten_parts(value.items, ("tuple", value.maker), inside, maker=value.maker)
+    if isinstance(value, LocalFunction) and value.node in inside:
+        return flatten(Known(RECURSION))
     if isinstance(value, LocalFunction):
         captured = value.captured()
         names = tuple(captured)
         return _flatten_parts(
-            tuple(captured.values()), ("local", id(value.node), names), function=value, names=names
+            tuple(captured.values()),
+            ("local", id(value.node), names),
+            (*inside, value.node),
+            function=value,
+            names=names,
         )
     if isinstance(value, Partial):
-        return _flatten_parts((value.memory, *value.indices), ("partial",))
+        return _flatten_parts((value.memory, *value.indices), ("partial",), inside)
     if isinstance(value, Known):
         return Skeleton(("known", comptime_key(value.value)), known=value), []
     return Skeleton(("poison",)), []
 
 
 def _flatten_parts(
-    values: Sequence[Value], key: tuple[Any, ...], **fields: Any
+    values: Sequence[Value], key: tuple[Any, ...], inside: tuple[ast.AST, ...], **fields: Any
 ) -> tuple[Skeleton, list[Op]]:
-    pairs = [flatten(value) for value in values]
+    pairs = [flatten(value, inside) for value in values]
     skeletons = tuple(skeleton for skeleton, _ in pairs)
     whole = (*key, *(skeleton.key for skeleton in skeletons))
     return Skeleton(whole, parts=skeletons, **fields), [op for _, ops in pairs for op in ops]

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable
 
 from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import convert, describe, literal, retype, scalar_type
+from cubepy.frontend.coercion import convert, describe, literal, retype, scalar_type, shown
 from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
@@ -44,7 +44,10 @@ def read(frame: Frame, variable: Variable, at: ast.AST) -> Value:
 
 def _read_binding(frame: Frame, variable: Variable, binding: Binding, at: ast.AST) -> Value:
     if binding.parts:
-        parts = tuple(_read_binding(frame, variable, part, at) for part in binding.parts)
+        parts = tuple(
+            _read_binding(frame, frame.analysis.part(variable, number), part, at)
+            for number, part in enumerate(binding.parts)
+        )
         return TupleValue(parts, binding.maker)
     if binding.slot is None:
         assert binding.value is not None
@@ -83,6 +86,8 @@ def assign(
     type: Scalar | None = None,
 ) -> None:
     """Assign to a variable, whose annotated type is `type` if it has one."""
+    if isinstance(value, Op) and value.opdef is ops.CONST and value in frame.soft:
+        value = Known(value.attrs["value"])  # another name for a literal is like the literal
     binding = frame.bindings.get(variable)
     if isinstance(value, Poison):
         frame.bindings[variable] = Binding(frame.loc(at), value=POISON)
@@ -164,7 +169,7 @@ def _first_type(frame: Frame, variable: Variable, value: Value, at: ast.AST) -> 
     assert isinstance(value, Known)
     type = default_type(value.value)
     if type is None:
-        raise frame.error(CubeValueError, f"{value.value} fits no integer type", at)
+        raise frame.error(CubeValueError, f"{shown(value.value)} fits no integer type", at)
     return type
 
 
@@ -252,17 +257,18 @@ def declare_slot(frame: Frame, variable: Variable, type: Scalar, at: ast.AST) ->
 def _slot_binding(
     frame: Frame, variable: Variable, value: Value, at: ast.AST, type: Scalar | None
 ) -> Binding:
-    binding = _new_slots(frame, variable, value, at, type)
-    frame.bindings[variable] = binding
-    return binding
+    return _new_slots(frame, variable, value, at, type)
 
 
 def _new_slots(
     frame: Frame, variable: Variable, value: Value, at: ast.AST, type: Scalar | None
 ) -> Binding:
-    binding = Binding(frame.loc(at))
+    binding = frame.bindings[variable] = Binding(frame.loc(at))
     if isinstance(value, TupleValue) and value.items:
-        parts = tuple(_new_slots(frame, variable, item, at, None) for item in value.items)
+        parts = tuple(
+            _new_slots(frame, frame.analysis.part(variable, number), item, at, None)
+            for number, item in enumerate(value.items)
+        )
         binding.parts, binding.maker = parts, value.maker
         return binding
     if isinstance(value, Op) and isinstance(value.type, Scalar):
@@ -281,8 +287,8 @@ def _store(frame: Frame, variable: Variable, binding: Binding, value: Value, at:
     if binding.parts:
         if not isinstance(value, TupleValue) or len(value.items) != len(binding.parts):
             raise _kind_error(frame, variable, binding, value, at)
-        for part, item in zip(binding.parts, value.items, strict=True):
-            _store(frame, variable, part, item, at)
+        for number, (part, item) in enumerate(zip(binding.parts, value.items, strict=True)):
+            _store(frame, frame.analysis.part(variable, number), part, item, at)
         return
     if binding.slot is not None:
         op = _converted(frame, variable, binding, value, at)
@@ -307,11 +313,12 @@ def _same(earlier: Value | None, value: Value) -> bool:
 
 def poison_targets(frame: Frame, statement: ast.AST) -> None:
     """After an error: whatever the statement would have assigned is not complained about again."""
+    simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
     for node in _targets(statement):
         variable = frame.analysis.variables.get(node)
         if variable is None:
             continue
-        if variable not in frame.bindings or not is_assigned(frame, variable):
+        if simple or variable not in frame.bindings or not is_assigned(frame, variable):
             frame.bindings[variable] = Binding(frame.loc(node), value=POISON)
         if frame.assigned is not None:
             frame.assigned |= {variable}
