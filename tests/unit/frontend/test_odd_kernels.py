@@ -1,4 +1,4 @@
-"""Odd kernels either lower to well-formed IR or are an error with a place; nothing else comes out."""
+"""Odd kernels lower to well-formed IR or are an error with a place; nothing else comes out."""
 
 from typing import Any
 
