@@ -152,9 +152,7 @@ def _write(outcomes: Sequence[Outcome], images: dict[str, tuple[Bytes, str]]) ->
         pictures[path] = caption
     listings = {}
     for outcome in outcomes:
-        # A kernel that is launched several times is shown once.
-        launches = {launch.kernel: launch for launch in outcome.job.launches}
-        listings[outcome.job.name] = [listing_of(launch) for launch in launches.values()]
+        listings[outcome.job.name] = [listing_of(launch) for launch in outcome.job.launches]
     path = FOLDER / "index.html"
     path.write_text(page(outcomes, listings, pictures, _remarks()), encoding="utf-8")
     return path

@@ -23,7 +23,7 @@ _IR = re.compile(
     r"|(?P<number>-?\b\d+(?:\.\d+)?(?:e[-+]?\d+)?\b)"
 )
 _ASSEMBLY = re.compile(
-    r"(?P<remark>^[.\w$]+:|(?<=\t)\.L\w+$)"
+    r"(?P<remark>^[.\w$]+:|(?<=\s)\.L\w+$)"
     r"|(?P<word>^\s+[a-z]\w*)"
     r"|(?P<name>%\w+)"
     r"|(?P<number>\$?-?\b\d+\b)",

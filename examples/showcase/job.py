@@ -26,11 +26,12 @@ MOST = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A kernel, the sizes it is launched with, and its arguments."""
+    """A kernel, the sizes it is launched with, and its arguments; `note` tells it from others."""
 
     kernel: cb.Cube[..., Any]
     launcher: Launcher
     arguments: tuple[Any, ...]
+    note: str = ""
 
     def __call__(self) -> None:
         """Launch it on the CPU, which is the default device."""

@@ -12,28 +12,36 @@ from cubepy import Array, Comptime, Tensor, f32, u8, u32
 def grey(rgb: Tensor[u8], out: Tensor[f32]) -> None:
     """Brightness of each pixel."""
     x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y
-    out[y, x] = 0.299 * rgb[y, x, 0] + 0.587 * rgb[y, x, 1] + 0.114 * rgb[y, x, 2]
+    red, green, blue = rgb[y, x, 0], rgb[y, x, 1], rgb[y, x, 2]
+    out[y, x] = 0.299 * red + 0.587 * green + 0.114 * blue
 
 
 @cb.cube
-def blur(planes: Tensor[f32], weights: Array[f32], out: Tensor[f32], along: Comptime[str]) -> None:
-    """Weighted mean of each pixel's neighbours along x or y; the border is repeated outwards."""
-    x, y, plane = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_Z
+def blur(
+    planes: Tensor[f32],
+    weights: Array[f32],
+    out: Tensor[f32],
+    along: Comptime[str],
+) -> None:
+    """Weighted mean of neighbours along x or y; the border goes on outwards."""
+    plane = cb.ABSOLUTE_POS_Z
+    x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y
+    columns, rows = planes.shape[2], planes.shape[1]
     radius = len(weights) // 2
     total = 0.0
     for k in range(len(weights)):
         if along == "x":
-            near = cb.clamp(x + k - radius, 0, planes.shape[2] - 1)
+            near = cb.clamp(x + k - radius, 0, columns - 1)
             total += weights[k] * planes[plane, y, near]
         else:
-            near = cb.clamp(y + k - radius, 0, planes.shape[1] - 1)
+            near = cb.clamp(y + k - radius, 0, rows - 1)
             total += weights[k] * planes[plane, near, x]
     out[plane, y, x] = total
 
 
 @cb.cube
 def sobel(image: Tensor[f32], out: Tensor[f32]) -> None:
-    """Steepness of the brightness. Outside the image it reads 0, as everywhere in cubepy."""
+    """How steep the brightness is; a read outside an array gives 0."""
     x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y
     left = image[y - 1, x - 1] + 2.0 * image[y, x - 1] + image[y + 1, x - 1]
     right = image[y - 1, x + 1] + 2.0 * image[y, x + 1] + image[y + 1, x + 1]
@@ -44,7 +52,7 @@ def sobel(image: Tensor[f32], out: Tensor[f32]) -> None:
 
 @cb.cube
 def count(pixels: Array[u8], counts: Array[u32]) -> None:
-    """How often each brightness occurs: each cube of 256 counts a share, then adds it to all."""
+    """How often each brightness occurs; each cube of 256 units counts a share."""
     unit = cb.UNIT_POS
     share = cb.shared(u32, 256)
     share[unit] = 0
@@ -57,7 +65,7 @@ def count(pixels: Array[u8], counts: Array[u32]) -> None:
 
 @cb.cube
 def spread(counts: Array[u32], table: Array[u8]) -> None:
-    """The brightness each brightness becomes, so that all occur alike; one cube of 256."""
+    """What each brightness becomes so that all occur alike; one cube of 256 units."""
     unit = cb.UNIT_POS
     upto = cb.shared(u32, 256)
     upto[unit] = counts[unit]
@@ -74,7 +82,8 @@ def spread(counts: Array[u32], table: Array[u8]) -> None:
         darkest += 1
     first = counts[darkest]
     others = max(upto[255] - first, 1)
-    table[unit] = u8((255 * (max(upto[unit], first) - first) + others // 2) // others)
+    darker = max(upto[unit], first) - first
+    table[unit] = u8((255 * darker + others // 2) // others)
 
 
 @cb.cube

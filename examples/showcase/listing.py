@@ -14,6 +14,7 @@ class Listing:
     """The three texts of one kernel."""
 
     name: str
+    note: str
     source: str
     ir: str
     assembly: str
@@ -24,7 +25,17 @@ def listing_of(launch: Launch) -> Listing:
     stages = launch.launcher.inspect(*launch.arguments, target="cpu")
     return Listing(
         name=launch.kernel.source.name,
+        note=launch.note,
         source=inspect.getsource(launch.kernel.function).rstrip(),
         ir=stages.optimized_ir.rstrip(),
-        assembly=hot_loop(stages.asm),
+        assembly=_in_columns(hot_loop(stages.asm)),
+    )
+
+
+def _in_columns(assembly: str) -> str:
+    """Mnemonics and operands below each other, whatever the width of a tab."""
+    lines = (line.split("\t") for line in assembly.splitlines())
+    return "\n".join(
+        f"    {parts[1]:<15} {' '.join(parts[2:])}".rstrip() if len(parts) > 1 else parts[0]
+        for parts in lines
     )

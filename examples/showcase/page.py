@@ -95,4 +95,6 @@ def _section(outcome: Outcome, listing: Listing, *, first: bool) -> str:
             ("machine code: where the time goes", highlight.assembly(listing.assembly)),
         )
     )
-    return f'{heading}<h3><code>{listing.name}</code></h3><div class="stages">{stages}</div>'
+    note = f" <span>{html.escape(listing.note)}</span>" if listing.note else ""
+    title = f"<h3><code>{listing.name}</code>{note}</h3>"
+    return f'{heading}{title}<div class="stages">{stages}</div>'

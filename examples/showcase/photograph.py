@@ -52,17 +52,22 @@ def blur_job(rgb: Bytes, sigma: float = 3.0) -> Job:
     weights = gaussian(sigma)
     between, out = np.empty_like(planes), np.empty_like(planes)
     launcher = kernels.blur.over(planes.shape)
-    along_x = Launch(
-        kernel=kernels.blur, launcher=launcher, arguments=(planes, weights, between, "x")
+    launches = tuple(
+        Launch(
+            kernel=kernels.blur,
+            launcher=launcher,
+            arguments=(source, weights, target, axis),
+            note=f"along {axis}",
+        )
+        for source, target, axis in ((planes, between, "x"), (between, out, "y"))
     )
-    along_y = Launch(kernel=kernels.blur, launcher=launcher, arguments=(between, weights, out, "y"))
     blurred = functools.partial(
         scipy.ndimage.gaussian_filter, sigma=(0, sigma, sigma), mode="nearest"
     )
     return Job(
         name="blur",
         about=f"Gaussian, {len(weights)} + {len(weights)} taps, of three colour planes",
-        launches=(along_x, along_y),
+        launches=launches,
         result=out,
         expected=lambda: blurred(wide),
         tolerance=2 * (len(weights) + 1) * ROUNDING,
