@@ -108,7 +108,7 @@ class Layout:
         if name in ("unit_pos_z", "absolute_pos_z"):
             return UNIFORM if dim_z == 1 else self._aligned(dim_x * dim_y, 0)
         if name == "absolute_pos":
-            return self._along(dim_x, 1, flat=dim_y * dim_z == 1)
+            return UNIFORM if self.units == 1 else self._along(dim_x, 1, flat=dim_y * dim_z == 1)
         if name == "plane_pos":
             return part(0) if self.plane_dim % self.lanes == 0 else VARYING
         if name == "unit_pos_plane":

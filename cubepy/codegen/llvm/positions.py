@@ -274,6 +274,8 @@ def _absolute(gang: Gang) -> Value:
         _mul(gang, row, _add(gang, first_y, _mul(gang, first_z, rows))),
     )
     shape = layout.seed_shape_named("absolute_pos")
+    if shape == UNIFORM:
+        return _uniform(gang, corner)
     x, y, z = (_unit_axis(gang, axis) for axis in "xyz")
     if shape.level == 1 and dim_y * dim_z == 1:
         return _linear(gang, x, corner)
