@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from cubepy import codegen, compiler, passes
+from cubepy import compiler
 from cubepy.ir import BufferType, Kernel, Scalar, verify
 from cubepy.runtime import ArrayBinding, Binding, Device, Grid, ScalarBinding
-from cubepy.target import Artifact, Target
 from cubepy.testing.comparison import differences
 
 __all__ = ["Case", "Failure", "check_case", "run_kernel"]
@@ -76,7 +75,8 @@ def run_kernel(
     views: Mapping[str, View] = MappingProxyType({}),
 ) -> dict[str, Array]:
     """The arrays among the arguments after a launch; the ones given are not touched."""
-    loaded = device.load(_artifact(kernel, device.target))
+    verify(kernel)
+    loaded = device.load(compiler.finish(kernel, device.target).artifact)
     copies = {
         name: value.copy() for name, value in arguments.items() if isinstance(value, np.ndarray)
     }
@@ -100,15 +100,6 @@ def run_kernel(
         if array.size:
             device.read(memories[name], array)
     return copies
-
-
-def _artifact(kernel: Kernel, target: Target) -> Artifact:
-    """A kernel through passes and emitter, verified on the way."""
-    verify(kernel)
-    native = codegen.native_ops(target)
-    finished = passes.run(kernel, target, compiler.library, native=native)
-    verify(finished, passes.level_of(target))
-    return codegen.emit(finished, target)
 
 
 def _memory(device: Device, array: Array) -> Any:

@@ -40,9 +40,9 @@ def fill(type: Scalar, size: int, name: str) -> Array:
     table = operand_table(type)
     wild = table[random.integers(0, table.size, size)]
     low = -9 if type.is_float or type.is_signed else 0
-    small = random.integers(low, 25, size).astype(np.float32 if type.is_float else np.int64)
+    small: Array = random.integers(low, 25, size)
     if type.is_float:
-        small = small / np.float32(4)
+        small = (small / 4).astype(np.float32)
     return np.where(random.random(size) < 0.75, small.astype(type.numpy), wild)
 
 

@@ -36,7 +36,8 @@ def _content(type: Scalar, count: int) -> Array:
 
 
 def _reached(index: Array, extents: tuple[int, ...]) -> Array:
-    return np.all([(index >= 0) & (index < extent) for extent in extents], axis=0)
+    inside: Array = np.all([(index >= 0) & (index < extent) for extent in extents], axis=0)
+    return inside
 
 
 def _length() -> Iterator[Case]:

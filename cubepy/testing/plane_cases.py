@@ -47,14 +47,9 @@ def plane_cases(row: str, plane_dim: int) -> Iterator[Case]:
         if name in _VOTES:
             yield _vote_case(row, name, units, plane_dim)
         elif name in _SHUFFLES or name == "broadcast":
-            for type, lane in (
-                ("i32", "index"),
-                ("u8", "i32"),
-                ("f64", "u8"),
-                ("f16", "i64"),
-                ("bool", "u32"),
-            ):
-                yield _shuffle_case(row, name, SCALARS[type], SCALARS[lane], units, plane_dim)
+            for value, lane in _SHUFFLED:
+                types = SCALARS[value], SCALARS[lane]
+                yield _shuffle_case(row, name, *types, units, plane_dim)
         else:
             for type in _NUMBERS:
                 if type not in FLOATS or name in _COMBINE:
@@ -109,8 +104,10 @@ def _number(name: str, type: Scalar, lanes: Lanes) -> Lanes:
     return result
 
 
-def _case(row: str, name: str, body: str, type: Scalar, inputs: Mapping[str, Array],
-          expected: Array, units: int, plane_dim: int, types: Mapping[str, str]) -> Case:  # fmt: skip
+def _case(
+    row: str, name: str, body: str, type: Scalar, inputs: Mapping[str, Array], expected: Array,
+    units: int, plane_dim: int, types: Mapping[str, str],
+) -> Case:  # fmt: skip
     """The op twice: by all planes, and in a branch that only every second plane takes."""
     cubes = expected.size // units
     odd = np.tile(np.arange(units) // plane_dim % 2 == 1, cubes)

@@ -48,22 +48,25 @@ class _Units:
         self.unit = np.tile(np.arange(units), cubes)
 
     def cube_at(self, axis: int) -> Array:
-        return self.cube // math.prod(self.count[:axis]) % self.count[axis]
+        along = self.cube // math.prod(self.count[:axis]) % self.count[axis]
+        return np.asarray(along)
 
     def unit_at(self, axis: int) -> Array:
-        return self.unit // math.prod(self.dim[:axis]) % self.dim[axis]
+        along = self.unit // math.prod(self.dim[:axis]) % self.dim[axis]
+        return np.asarray(along)
 
     def absolute_at(self, axis: int) -> Array:
         return self.cube_at(axis) * self.dim[axis] + self.unit_at(axis)
 
     def inside(self) -> Array:
         """Whether the unit is one of those launched."""
-        return np.all([self.absolute_at(axis) < self.extent[axis] for axis in range(3)], axis=0)
+        below = [self.absolute_at(axis) < self.extent[axis] for axis in range(3)]
+        return np.asarray(np.all(below, axis=0))
 
     def absolute(self) -> Array:
         width, height = (self.count[axis] * self.dim[axis] for axis in (0, 1))
         y, z = self.absolute_at(1), self.absolute_at(2)
-        return self.absolute_at(0) + y * width + z * width * height
+        return np.asarray(self.absolute_at(0) + y * width + z * width * height)
 
 
 def _by_axis(stem: str, value: Callable[[_Units, int], Any]) -> dict[str, Callable[[_Units], Any]]:
@@ -92,7 +95,7 @@ POSITIONS: Mapping[str, Callable[[_Units], Any]] = {
 def position_cases(row: str, plane_dim: int) -> Iterator[Case]:
     """The row's value in every unit of some launches, plain and under a divergent branch."""
     for count, dim in _LAUNCHES:
-        whole = tuple(c * d for c, d in zip(count, dim, strict=True))
+        whole: Triple = (count[0] * dim[0], count[1] * dim[1], count[2] * dim[2])
         over = row.startswith("extent")
         extent = (max(1, whole[0] - 3), whole[1], max(1, whole[2] - 1)) if over else whole
         units = _Units(count, dim, plane_dim, extent)

@@ -36,15 +36,15 @@ from cubepy.ir import (
     param,
 )
 from cubepy.testing.cases import Case
-from cubepy.testing.operands import operand_product, representative
+from cubepy.testing.operands import operand_product, operand_table, representative
 from cubepy.testing.witness import exact_value
 
-__all__ = ["computes_a_value", "value_cases"]
+__all__ = ["computes_a_value", "constant_cases", "value_cases"]
 
 Array = np.ndarray[Any, Any]
 
-LITERALS = 7  # constants tried at each operand
-FOLDED = 40  # combinations of constants
+LITERALS = 4  # constants tried at each operand
+FOLDED = 24  # combinations of constants
 UNIFORM = 96  # operands of the loop that all units take together
 CUBE_DIM = 64
 MIXED_WITH = ("u8", "i32", "u64")  # second operands of rows that take two integer types
@@ -77,8 +77,29 @@ def value_cases(row: OpDef) -> Iterator[Case]:
         yield _Maker(form=form).case()
 
 
+def constant_cases() -> Iterator[Case]:
+    """Every operand of every type as a constant, stored by one unit."""
+    for type in SCALARS.values():
+        table = operand_table(type)
+        out = param("out", BufferType(type, (StrideClass.ONE,), Access.UNKNOWN, 0))
+        builder = Builder()
+        with builder.region() as body:
+            for number, value in enumerate(table):
+                constant = builder.const(type, _python(value, type))
+                attrs = {"check": "checked"}
+                builder.emit(ops.STORE, out, builder.index(number), constant, attrs=attrs)
+        yield Case(
+            row="const",
+            name=f"const[{type}]",
+            kernel=Kernel(name="const", params=(out,), body=body.close()),
+            arguments={"out": table[::-1].copy()},
+            expected={"out": table},
+        )
+
+
 def _forms(row: OpDef) -> Iterator[_Form]:
     every = tuple(SCALARS.values())
+    choices: list[tuple[tuple[Scalar, ...], dict[str, Scalar]]]
     if row in (ops.CAST, ops.BITCAST):
         choices = [((source,), {"to": goal}) for source in every for goal in every]
     else:

@@ -95,7 +95,8 @@ def softmax_rows_numpy(x: Floats) -> Floats:
     """Softmax along the last axis in double precision."""
     wide = x.astype(np.float64)
     powers = np.exp(wide - wide.max(axis=1, keepdims=True))
-    return (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
+    result: Floats = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
+    return result
 
 
 @cb.cube

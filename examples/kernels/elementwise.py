@@ -40,7 +40,8 @@ def gelu_numpy(x: Floats) -> Floats:
     """GELU computed in double precision with the C library's erf."""
     erf = np.vectorize(math.erf, otypes=[np.float64])
     wide = x.astype(np.float64)
-    return (0.5 * wide * (1.0 + erf(wide * math.sqrt(0.5)))).astype(np.float32)
+    result: Floats = (0.5 * wide * (1.0 + erf(wide * math.sqrt(0.5)))).astype(np.float32)
+    return result
 
 
 @cb.cube

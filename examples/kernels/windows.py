@@ -3,6 +3,8 @@
 `conv2d` leaves out what lies beyond the border with `continue`; `fir` is unrolled.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+
 import math
 from typing import Any
 
@@ -69,7 +71,7 @@ def fir_numpy(x: Floats, taps: Floats, length: int) -> Floats:
 
 
 @cb.cube
-def polar(x: f32, y: f32) -> tuple[f32, i32]:
+def polar(x, y):
     """Square of the radius, and the quarter turn 1 … 4 a point lies in; 0 for the origin."""
     squared = x * x + y * y
     if squared == 0.0:

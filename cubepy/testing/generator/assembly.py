@@ -80,7 +80,7 @@ def generate_kernel(seed: int, *, size: int = 24) -> GeneratedKernel:
 
 def _start(scope: Scope) -> _Assembly:
     """The launch, and the names of the unit's position."""
-    over = ()
+    over: tuple[int, ...] = ()
     cube_dim = scope.random.choice(_CUBE_DIMS)
     if not scope.cooperative and scope.chance(0.4):
         scope.features.add(Feature.OVER)
@@ -220,7 +220,8 @@ def _shared(made: _Assembly) -> None:
     for _ in range(chosen.randint(1, 2)):
         element, name = _storable(scope), scope.fresh("s")
         own = chosen.choice(("cb.UNIT_POS", "cb.UNIT_POS", "cb.CUBE_DIM - 1 - cb.UNIT_POS"))
-        extents, shape = ("cb.CUBE_DIM",), "cb.CUBE_DIM"
+        extents: tuple[str, ...] = ("cb.CUBE_DIM",)
+        shape = "cb.CUBE_DIM"
         if made.cube_dim[2] == 1 and made.cube_dim[1] > 1 and scope.chance(0.5):
             own = "cb.UNIT_POS_Y, cb.UNIT_POS_X"
             extents, shape = ("cb.CUBE_DIM_Y", "cb.CUBE_DIM_X"), "(cb.CUBE_DIM_Y, cb.CUBE_DIM_X)"

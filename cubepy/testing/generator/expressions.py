@@ -157,7 +157,7 @@ class Expressions:
         return self.pick(*forms).format(axis)
 
     def _wild(self, type: Scalar) -> str:
-        """Any subscript, but none that is known while compiling to be negative: that is an error."""
+        """Any subscript, but none known while compiling to be negative: that is an error."""
         known = [one.name for one in self.scope.find(uniform=self.uniform) if one.runtime]
         if not type.is_signed or not known:
             return self.value(type, 1) if not type.is_signed else "2"

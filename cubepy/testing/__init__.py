@@ -1,0 +1,35 @@
+"""What a runtime must pass, published: conformance cases, random kernels, comparison bit for bit.
+
+Tests of cubepy and of third parties' runtimes are made of these. Needs the extra `test` (mpmath).
+"""
+
+from cubepy.testing.cases import Case, Failure, check_case, run_kernel
+from cubepy.testing.comparison import differences
+from cubepy.testing.conformance import cases, cases_of, rows
+from cubepy.testing.differential import Compiled, compare_on, run_on
+from cubepy.testing.generator import Feature, GeneratedKernel, generate_kernel
+from cubepy.testing.memory_module import module_of
+from cubepy.testing.operands import operand_product, operand_table, representative
+from cubepy.testing.reduction import reduce_kernel
+
+__all__ = [
+    "Case",
+    "Compiled",
+    "Failure",
+    "Feature",
+    "GeneratedKernel",
+    "cases",
+    "cases_of",
+    "check_case",
+    "compare_on",
+    "differences",
+    "generate_kernel",
+    "module_of",
+    "operand_product",
+    "operand_table",
+    "reduce_kernel",
+    "representative",
+    "rows",
+    "run_kernel",
+    "run_on",
+]
