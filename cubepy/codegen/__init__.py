@@ -13,7 +13,13 @@ def native_ops(target: Target) -> frozenset[str]:
     """Names of the value ops that the target's emitter has itself, so that no pass need expand
     them.
     """
-    return frozenset(ELEMENTWISE) if target.language == "cpu" else frozenset()
+    match target.language:
+        case "cpu":
+            return frozenset(ELEMENTWISE)
+        case "reference":
+            return frozenset()
+        case _:
+            raise _no_emitter(target)
 
 
 def emit(kernel: Kernel, target: Target) -> Artifact:
@@ -24,4 +30,8 @@ def emit(kernel: Kernel, target: Target) -> Artifact:
         case "reference":
             return emit_reference(kernel, target)
         case _:
-            raise ConfigError(f"no emitter for target {target} yet: known are cpu, reference")
+            raise _no_emitter(target)
+
+
+def _no_emitter(target: Target) -> ConfigError:
+    return ConfigError(f"no emitter for target {target} yet: known are cpu, reference")

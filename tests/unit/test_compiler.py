@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cubepy import compiler
-from cubepy.errors import CubeError, UnsupportedError, VerifyError
+from cubepy.errors import ConfigError, CubeError, UnsupportedError, VerifyError
 from cubepy.ir import (
     F32,
     F64,
@@ -49,6 +49,11 @@ def test_stages_can_be_read_and_parsed_back() -> None:
     assert parse_kernel(stages.ir).name == "doubling"
     assert parse_kernel(stages.optimized_ir).cube_dim == (8, 1, 1)
     assert stages.text == stages.artifact.text
+
+
+def test_a_target_without_an_emitter_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="no emitter for target ptx:sm_90 yet"):
+        compiler.finish(doubling(), Target.parse("ptx:sm_90"))
 
 
 def test_what_a_target_does_not_make_says_so() -> None:
