@@ -3,7 +3,7 @@
 Measured on samples (f32 at one argument in 31, exp at all; f64 and pow at tens of thousands where
 they are hard) with a margin for what sampling misses. Tests measure again and compare, and
 `tests/nightly` measures f32 at every argument. The half types are f32 results rounded once more:
-half a unit and a few thousandths at most.
+half a unit and less than a thousandth.
 """
 
 from __future__ import annotations
