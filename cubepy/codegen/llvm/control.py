@@ -33,12 +33,21 @@ def _innermost(gang: Gang) -> Scope:
 
 def _go_on_with(gang: Gang, mask: tuple[str, ...]) -> None:
     """Continue with the lanes of a mask; jump over what follows if there are none."""
-    gang.mask, scope = mask, _innermost(gang)
+    gang.mask = mask
     (on,) = gang.fresh_labels("some")
-    # with no parted `continue` nobody comes back to this loop once the trip is empty
-    away = scope.end if scope.trip == scope.alive else scope.next
-    gang.w.branch(gang.any(mask), on, away)
+    gang.w.branch(gang.any(mask), on, _behind(gang, _innermost(gang)))
     gang.w.begin(on)
+
+
+def _behind(gang: Gang, scope: Scope) -> str:
+    """Where to go once no lane is left here: past the arm, for outside of it others may wait."""
+    for inner in reversed(gang.scopes):
+        if inner is scope:
+            break
+        if inner.op is None:
+            return inner.end
+    # with no parted `continue` nobody comes back to this loop once the trip is empty
+    return scope.end if scope.trip == scope.alive else scope.next
 
 
 def emit_if(gang: Gang, op: Op) -> None:
@@ -95,7 +104,9 @@ def _masked_arm(gang: Gang, region: Region, mask: tuple[str, ...]) -> None:
     gang.w.branch(gang.any(mask), on, join)
     gang.begin(on)
     gang.mask = mask
+    gang.scopes.append(Scope(op=None, next=join, end=join))
     gang.emit_region(gang, region)
+    gang.scopes.pop()
     if not gang.dead:
         gang.w.jump(join)
     gang.begin(join)
