@@ -365,11 +365,12 @@ class _Walk:
     def _after(self, stored: Iterable[Op], ends: list[Mapping[Op, Interval]]) -> None:
         """New values for slots at a point that several ways lead to."""
         for slot in stored:
-            intervals = [end[slot] for end in ends if slot in end]
-            found = intervals[0]
-            for interval in intervals[1:]:
-                found = union(found, interval)
-            self._fresh(slot, found)
+            assert isinstance(slot.type, SlotType)
+            anything = whole(slot.type.element)  # of a slot that is not stored on some way
+            intervals = [end.get(slot, anything) for end in ends]
+            self._fresh(
+                slot, (min(low for low, _ in intervals), max(high for _, high in intervals))
+            )
 
 
 _GOES_TO = frozenset({ops.BREAK, ops.CONTINUE, ops.LEAVE})

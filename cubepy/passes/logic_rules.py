@@ -20,6 +20,7 @@ _MIRRORED = {
     ops.EQ: ops.EQ,
     ops.NE: ops.NE,
 }
+_DUALS = {ops.BIT_AND: ops.BIT_OR, ops.BIT_OR: ops.BIT_AND}
 _TRUE_OF_EQUALS = frozenset({ops.EQ, ops.LE, ops.GE})
 
 
@@ -45,8 +46,21 @@ def _not(op: Op, rewriter: Rewriter) -> Op:
     inner = op.operands[0]
     if inner.opdef is ops.BIT_NOT:
         return inner.operands[0]
-    reverse = opposite(inner) if op.type is BOOL else None
-    return op if reverse is None else rewriter.emit(reverse, *inner.operands, like=op)
+    if op.type is not BOOL:
+        return op
+    reverse = opposite(inner)
+    if reverse is not None:
+        return rewriter.emit(reverse, *inner.operands, like=op)
+    if inner.opdef in _DUALS and all(map(_has_opposite, inner.operands)):
+        halves = [rewriter.emit(ops.BIT_NOT, half, like=op) for half in inner.operands]
+        return rewriter.emit(_DUALS[inner.opdef], *halves, like=op)
+    return op
+
+
+def _has_opposite(op: Op) -> bool:
+    """Whether the opposite of a bool costs nothing."""
+    both = op.opdef in _DUALS and all(map(_has_opposite, op.operands))
+    return both or op.opdef is ops.BIT_NOT or opposite(op) is not None
 
 
 def _constants_right(op: Op, rewriter: Rewriter) -> Op:
@@ -118,6 +132,8 @@ def _select(op: Op, rewriter: Rewriter) -> Op:
 
 def _select_bool(op: Op, rewriter: Rewriter) -> Op:
     condition, a, b = op.operands
+    if constant(a) is not None and constant(a) == constant(b):
+        return a
     if constant(a) is not None and constant(b) is not None:
         return condition if constant(a) else rewriter.emit(ops.BIT_NOT, condition, like=op)
     if a is condition or constant(a):

@@ -33,6 +33,7 @@ from cubepy.ir import (
     Type,
     ops,
     param,
+    print_kernel,
 )
 
 TYPES = (F32, I32, U32, INDEX, I8, F64)
@@ -331,7 +332,17 @@ STATEMENTS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, repr=False)
+class Sample:
+    """A random kernel that shows itself as text when a property fails."""
+
+    kernel: Kernel
+
+    def __repr__(self) -> str:
+        return f'Sample(parse_kernel("""\n{print_kernel(self.kernel)}"""))'
+
+
 @st.composite
-def kernels(draw: st.DrawFn) -> Kernel:
+def kernels(draw: st.DrawFn) -> Sample:
     """A well-formed kernel `k(x: Array[f32], out: Array[…], p: i32)` without faults."""
-    return Maker(draw).kernel()
+    return Sample(Maker(draw).kernel())

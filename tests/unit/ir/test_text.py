@@ -21,7 +21,7 @@ from cubepy.ir import (
     verify,
 )
 from cubepy.location import Loc
-from tests.unit.ir.random_kernels import kernels
+from tests.unit.ir.random_kernels import Sample, kernels
 
 
 def alike(a: Region, b: Region, values: dict[Op, Op]) -> None:
@@ -44,7 +44,8 @@ def alike(a: Region, b: Region, values: dict[Op, Op]) -> None:
 
 @settings(max_examples=60)
 @given(kernels())
-def test_a_parsed_kernel_is_the_printed_one(kernel: Kernel) -> None:
+def test_a_parsed_kernel_is_the_printed_one(sample: Sample) -> None:
+    kernel = sample.kernel
     verify(kernel)
     text = print_kernel(kernel)
     again = parse_kernel(text)

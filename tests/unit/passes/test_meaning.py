@@ -14,7 +14,7 @@ from cubepy.ir import BufferType, Kernel, Scalar, verify
 from cubepy.passes import PIPELINES, PassContext, inline_functions, level_of
 from cubepy.runtime import ArrayBinding, Grid, ScalarBinding
 from cubepy.target import Target
-from tests.unit.ir.random_kernels import UNITS, kernels
+from tests.unit.ir.random_kernels import UNITS, Sample, kernels
 
 TARGETS = [Target.parse("cpu:x86-64-v3"), Target.parse("reference")]
 GRID = Grid(cube_count=(2, 1, 1), extent=(2 * UNITS, 1, 1))
@@ -55,10 +55,11 @@ def check(kernel: Kernel, changed: Kernel, size: int, scalar: int) -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @settings(max_examples=150)
-@given(kernel=kernels(), size=st.integers(1, 20), scalar=st.integers(-3, 20))
+@given(sample=kernels(), size=st.integers(1, 20), scalar=st.integers(-3, 20))
 def test_a_pipeline_keeps_what_a_kernel_computes(
-    target: Target, kernel: Kernel, size: int, scalar: int
+    target: Target, sample: Sample, size: int, scalar: int
 ) -> None:
+    kernel = sample.kernel
     changed = cubepy.passes.run(kernel, target, check=True)
     verify(changed, level_of(target))
     check(kernel, changed, size, scalar)
@@ -66,10 +67,11 @@ def test_a_pipeline_keeps_what_a_kernel_computes(
 
 @pytest.mark.parametrize("name", PASSES)
 @settings(max_examples=40)
-@given(kernel=kernels(), size=st.integers(1, 20), scalar=st.integers(-3, 20))
+@given(sample=kernels(), size=st.integers(1, 20), scalar=st.integers(-3, 20))
 def test_a_pass_keeps_what_a_kernel_computes(
-    name: str, kernel: Kernel, size: int, scalar: int
+    name: str, sample: Sample, size: int, scalar: int
 ) -> None:
+    kernel = sample.kernel
     context = PassContext(target=TARGETS[0])
     single: Callable[[Kernel, PassContext], Kernel] = getattr(cubepy.passes, name)
     flat = inline_functions(kernel, context)
