@@ -14,7 +14,13 @@ from cubepy.codegen.llvm import conversions, division
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.ir import BF16, BOOL, F16, Op, Scalar
 
-__all__ = ["ELEMENTWISE"]
+__all__ = ["ELEMENTWISE", "FAST"]
+
+# Ops that fast-math flags apply to; tests such as isnan, conversions and divisions of integers or
+# by steps keep their meaning in every mode.
+FAST = frozenset(
+    ["add", "sub", "mul", "div", "neg", "sqrt", "fma", "abs", "min", "max", "fmin", "fmax"]
+) | {"lt", "le", "gt", "ge", "eq", "ne"}
 
 Emit = Callable[[Lanes, Op, Sequence[str]], str]
 ELEMENTWISE: dict[str, Emit] = {}
@@ -74,7 +80,7 @@ _binary("bit_xor", "xor", "")
 @_row("neg")
 def _neg(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
     if scalar.is_float:
-        return lanes.w.value(f"fneg {lanes.type(scalar)} {args[0]}")
+        return lanes.negate(scalar, args[0])
     return lanes.instruction("sub", scalar, lanes.const(scalar, 0), args[0])
 
 

@@ -36,6 +36,7 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
         w=writer, target=target, abi=abi_of(kernel), layout=layout, entry=entry,
         params={param: number for number, param in enumerate(kernel.params)},
     )  # fmt: skip
+    module.fast_math = str(kernel.options.get("fast_math", "")).replace(",", " ")
     _place_shared(kernel, module)
     versions = _Versions(kernel, module)
     if layout.schedule is Schedule.ROWS:

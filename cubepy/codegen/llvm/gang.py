@@ -28,7 +28,7 @@ Mask = tuple[str, ...] | None
 @dataclass(slots=True, kw_only=True)
 class Module:
     """What is shared by all code of one kernel: declarations, entry block, launch words, fault
-    places.
+    places. `fast_math`: LLVM flags for the kernel's own float arithmetic.
     """
 
     w: Writer
@@ -42,6 +42,7 @@ class Module:
     faults: list[tuple[str, Loc]] = field(default_factory=list)
     arena: dict[Op, int] = field(default_factory=dict)
     arena_bytes: int = 0
+    fast_math: str = ""
 
     def alloca(self, type: str, *, align: int = 64) -> str:
         """Stack memory of the whole call; promoted to registers where only whole values are

@@ -13,10 +13,14 @@ __all__ = ["Lanes"]
 
 @dataclass(slots=True, kw_only=True)
 class Lanes:
-    """`lanes` 0 means scalars. `declared` collects the intrinsics used, for the module's head."""
+    """`lanes` 0 means scalars. `declared` collects the intrinsics used, for the module's head.
+
+    `flags` are LLVM's fast-math flags for float arithmetic, "" for strict.
+    """
 
     w: Writer
     lanes: int
+    flags: str = ""
     declared: dict[str, str] = field(default_factory=dict)
 
     def type(self, scalar: Scalar) -> str:
@@ -46,11 +50,19 @@ class Lanes:
 
     def instruction(self, opcode: str, scalar: Scalar, a: str, b: str) -> str:
         """A two-operand instruction."""
-        return self.w.value(f"{opcode} {self.type(scalar)} {a}, {b}")
+        return self.w.value(f"{opcode}{self._flags(scalar)} {self.type(scalar)} {a}, {b}")
+
+    def _flags(self, scalar: Scalar) -> str:
+        return f" {self.flags}" if self.flags and scalar.is_float else ""
 
     def compare(self, predicate: str, scalar: Scalar, a: str, b: str) -> str:
         """A comparison, giving a mask."""
-        return self.w.value(f"{predicate} {self.type(scalar)} {a}, {b}")
+        verb, order = predicate.split()
+        return self.w.value(f"{verb}{self._flags(scalar)} {order} {self.type(scalar)} {a}, {b}")
+
+    def negate(self, scalar: Scalar, value: str) -> str:
+        """A float with the other sign."""
+        return self.w.value(f"fneg{self._flags(scalar)} {self.type(scalar)} {value}")
 
     def select(self, condition: str, scalar: Scalar, a: str, b: str) -> str:
         """`a` where the condition holds."""
@@ -77,7 +89,7 @@ class Lanes:
         flags = ", i1" if extra else ""
         self.declared[name] = f"declare {type} @{name}({', '.join([type] * len(args))}{flags})"
         operands = ", ".join(f"{type} {arg}" for arg in args)
-        return self.w.value(f"call {type} @{name}({operands}{extra})")
+        return self.w.value(f"call{self._flags(scalar)} {type} @{name}({operands}{extra})")
 
     def bitcast(self, source: Scalar, target: Scalar, value: str) -> str:
         """The same bits (bf16 already is its bits)."""

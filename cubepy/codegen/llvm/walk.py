@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cubepy.codegen.llvm.atomics import emit_atomic
 from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
 from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
-from cubepy.codegen.llvm.elementwise import ELEMENTWISE
+from cubepy.codegen.llvm.elementwise import ELEMENTWISE, FAST
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.plane import emit_plane
@@ -94,8 +95,10 @@ def _constant(gang: Gang, op: Op) -> None:
 def emit_pure(gang: Gang, op: Op) -> None:
     """An element-wise op at the level its shape allows: once, once a part, or on vectors."""
     shape, emit = gang.analysis.shape(op), ELEMENTWISE[op.opdef.name]
+    flags = gang.module.fast_math if op.opdef.name in FAST and "strict" not in op.attrs else ""
     if shape == UNIFORM:
-        gang.define(op, (emit(gang.one, op, [gang.scalar(operand) for operand in op.operands]),))
+        operands = [gang.scalar(operand) for operand in op.operands]
+        gang.define(op, (emit(replace(gang.one, flags=flags), op, operands),))
         return
     if shape.level == 2 and op.opdef in _COMPARISONS and _lane_comparison(gang, op):
         return
@@ -103,6 +106,7 @@ def emit_pure(gang: Gang, op: Op) -> None:
         lanes, columns = gang.one, [gang.bases(operand) for operand in op.operands]
     else:
         lanes, columns = gang.vec, [gang.vectors(operand) for operand in op.operands]
+    lanes = replace(lanes, flags=flags)
     gang.define(op, tuple(emit(lanes, op, list(row)) for row in zip(*columns, strict=True)))
 
 
