@@ -17,8 +17,7 @@ After::
 
 from __future__ import annotations
 
-from cubepy.ir import Kernel, Trait, walk
-from cubepy.ir import analyses
+from cubepy.ir import Kernel, Trait, analyses, walk
 from cubepy.passes.context import PassContext
 from cubepy.passes.inline_functions import inline_functions
 
