@@ -1,0 +1,55 @@
+"""Every code block of README and docs/ runs and prints what the document says.
+
+`CUBEPY_UPDATE_DOCS=1` writes down what blocks print now, apart from texts with `…` in them.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import cubepy as cb
+from tests.docs.documents import ROOT, blocks_of, documents, matches, run, with_texts
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_code_prints_what_the_document_says(path: Path, tmp_path: Path) -> None:
+    results = list(run(path, tmp_path))
+    if os.environ.get("CUBEPY_UPDATE_DOCS"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(with_texts(text, results), encoding="utf-8")
+    for result in results:
+        if not matches(result.expected.text, result.found):
+            # Compared as text for the sake of pytest's difference of the two.
+            assert result.found == result.expected.text + "\n", f"line {result.expected.line}"
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_blocks_say_what_they_are(path: Path) -> None:
+    for block in blocks_of(path.read_text(encoding="utf-8")):
+        # Without a language: a diagram.
+        assert block.language in {"python", "sh", "text", ""}, f"line {block.line}"
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    prose = re.sub(r"(?s)^```.*?^```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.M)
+    for target in re.findall(r"\]\(([^)#]+)", prose):
+        if not target.startswith("https://"):
+            assert (path.parent / target).exists(), target
+
+
+def test_the_comparison_can_fail() -> None:
+    assert matches("a\n…\nz", "a\nb\nc\nz")
+    assert matches("f(…) = …", "f(1) = 2")
+    assert matches("a\n…\nz", "a\nz\n")
+    assert not matches("a\n…\nz", "a\nb\n")
+    assert not matches("a…c", "ab\nc")
+    assert not matches("a", "b")
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_exist(path: Path) -> None:
+    for name in re.findall(r"\bcb\.(\w+)", path.read_text(encoding="utf-8")):
+        assert hasattr(cb, name), name
