@@ -1,8 +1,9 @@
-"""Our kernels beside the same ones in OpenCL C on Intel's CPU runtime: `python -m benchmarks.versus_opencl`.
+"""Our kernels beside the same in OpenCL C on Intel's CPU: `python -m benchmarks.versus_opencl`.
 
-Both sides run the same work on the same threads in one process, turn by turn; the ratio is the median of the
-turns' ratios. Ours is in the default checked mode, neither side contracts, and both write into memory they
-already have. The limit of saxpy is a memcpy of the same bytes over the same threads.
+Both sides run the same work on the same threads in one process, turn by turn; the ratio is the
+median of the turns' ratios. Ours is in the default checked mode, neither side contracts, and both
+write into memory they already have. The limit of saxpy is a memcpy of the same bytes over the same
+threads.
 """
 
 import sys
