@@ -73,7 +73,9 @@ def test_saxpy_reads_a_broadcast_value(target: str) -> None:
 
 @every_device
 def test_gelu(target: str) -> None:
-    x = np.concatenate([normal(2000) * 3, np.float32([0, -0.0, 40, -40, np.inf, np.nan, 1e-40])])
+    x = np.concatenate(
+        [normal(2000) * 3, np.array([0, -0.0, 40, -40, np.inf, np.nan, 1e-40], np.float32)]
+    )
     out = np.full_like(x, 9)
     kernels.gelu.over(x.size, device=target)(x, out)
     expected = kernels.gelu_numpy(x)
@@ -173,7 +175,7 @@ def test_fir(target: str, taps: int) -> None:
 
 @every_device
 def test_to_polar(target: str) -> None:
-    corners = np.float32([0, -0.0, 1, -1, 2])
+    corners = np.array([0, -0.0, 1, -1, 2], np.float32)
     x = np.concatenate([normal(100), np.repeat(corners, 5)])
     y = np.concatenate([normal(100, seed=2), np.tile(corners, 5)])
     radius, quadrant = np.full_like(x, 9), np.full(x.size, 9, np.int32)
