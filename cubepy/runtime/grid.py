@@ -32,8 +32,10 @@ Sizes = SupportsIndex | Sequence[SupportsIndex]
 # arrays make few specialisations.
 CUBE_UNITS = 256
 _WIDTHS = (16, 64, 256)
-# Indices are signed 64-bit integers, and whole cubes reach a little beyond the last unit.
+# Indices are signed 64-bit integers, and whole cubes reach a little beyond the last unit. The range
+# analysis of the compiler counts on both limits (cubepy/ir/ranges.py).
 MOST_UNITS = 1 << 62
+MOST_ALONG = 1 << 53
 
 
 def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
@@ -98,7 +100,7 @@ def grid_over(shape: tuple[int, ...], cube_dim: Triple) -> Grid:
 
 def _check_units(extent: Triple) -> None:
     """Refuse more units than an index can count."""
-    if math.prod(extent) >= MOST_UNITS or max(extent) >= MOST_UNITS:
+    if math.prod(extent) >= MOST_UNITS or max(extent) >= MOST_ALONG:
         raise LaunchError(f"{extent} units along x, y, z are more than an index can count")
 
 
