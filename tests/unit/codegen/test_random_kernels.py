@@ -15,7 +15,7 @@ from cubepy.ir import BufferType, Kernel, Scalar
 from cubepy.runtime import ArrayBinding, Binding, Grid, ScalarBinding
 from cubepy.target import Target
 from cubepy_cpu import runtime
-from tests.unit.ir.random_kernels import UNITS, kernels
+from tests.unit.ir.random_kernels import UNITS, Sample, kernels
 
 GRID = Grid(cube_count=(2, 1, 1), extent=(2 * UNITS, 1, 1))
 TARGETS = [
@@ -79,8 +79,9 @@ def compiled(kernel: Kernel, target: Target, size: int, scalar: int) -> bytes:
 
 @pytest.mark.parametrize("target", TARGETS)
 @settings(max_examples=60)
-@given(kernel=kernels(), size=st.integers(1, 20), scalar=st.integers(-3, 20))
+@given(sample=kernels(), size=st.integers(1, 20), scalar=st.integers(-3, 20))
 def test_machine_code_computes_what_the_interpreter_does(
-    target: str, kernel: Kernel, size: int, scalar: int
+    target: str, sample: Sample, size: int, scalar: int
 ) -> None:
+    kernel = sample.kernel
     assert compiled(kernel, Target.parse(target), size, scalar) == interpreted(kernel, size, scalar)
