@@ -1,4 +1,4 @@
-"""What a kernel was and what it became, as text: source, IR, and the loop where the time goes."""
+"""What a kernel was and what it became: source, IR, the loop where the time goes, and why."""
 
 import inspect
 from dataclasses import dataclass
@@ -11,13 +11,14 @@ __all__ = ["Listing", "listing_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The three texts of one kernel."""
+    """The three texts of one kernel, and what the code generator decided."""
 
     name: str
     note: str
     source: str
     ir: str
     assembly: str
+    decisions: tuple[str, ...]
 
 
 def listing_of(launch: Launch) -> Listing:
@@ -29,6 +30,7 @@ def listing_of(launch: Launch) -> Listing:
         source=inspect.getsource(launch.kernel.function).rstrip(),
         ir=stages.optimized_ir.rstrip(),
         assembly=_in_columns(hot_loop(stages.asm)),
+        decisions=tuple(dict.fromkeys(text for _, text in stages.artifact.decisions)),
     )
 
 

@@ -97,4 +97,5 @@ def _section(outcome: Outcome, listing: Listing, *, first: bool) -> str:
     )
     note = f" <span>{html.escape(listing.note)}</span>" if listing.note else ""
     title = f"<h3><code>{listing.name}</code>{note}</h3>"
-    return f'{heading}{title}<div class="stages">{stages}</div>'
+    decided = html.escape("; ".join(listing.decisions))
+    return f'{heading}{title}<p class="small">{decided}</p><div class="stages">{stages}</div>'
