@@ -79,7 +79,7 @@ def lower_body(frame: Frame, body: Sequence[ast.stmt]) -> None:
 
     An error in one statement is kept, and the others are looked at as well.
     """
-    frame.regions[frame.analysis.list_number(body)] = frame.builder.current
+    frame.enter(body)
     for statement in body:
         if not frame.reachable or frame.session.full:
             return

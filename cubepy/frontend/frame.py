@@ -221,6 +221,23 @@ class Frame:
         with self.builder.region(*params) as opened:
             yield opened
 
+    def enter(self, body: Sequence[ast.stmt]) -> None:
+        """A statement list is lowered into the open region, perhaps not for the first time.
+
+        Where it stood in another region before, as bodies of unrolled loops do, its variables are
+        new ones.
+        """
+        number = self.analysis.list_number(body)
+        before = self.regions.get(number)
+        self.regions[number] = self.builder.current
+        if before is None or before is self.builder.current:
+            return
+        gone = {variable for variable in self.bindings if variable.home == number}
+        for variable in gone:
+            del self.bindings[variable]
+        if self.assigned is not None:
+            self.assigned -= gone
+
     @property
     def reachable(self) -> bool:
         """Whether this point of the function can be reached."""

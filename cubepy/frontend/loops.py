@@ -176,7 +176,7 @@ def _range_loop(frame: Frame, node: ast.For, call: ast.Call) -> None:
     start = frame.assigned
     variable = param(node.target.id, bounds[0].type, frame.loc(node.target))
     with frame.branch(variable) as body:
-        frame.regions[frame.analysis.list_number(node.body)] = frame.builder.current
+        frame.enter(node.body)
         assign_target(frame, node.target, variable, node.target)
         _body(frame, loop, node.body)
     frame.emit(ops.FOR, *bounds, at=node, regions=(body.close(),))
@@ -316,7 +316,7 @@ def _unrolled_loop(frame: Frame, node: ast.For, items: list[Value]) -> None:
 
 
 def _enter_body(frame: Frame, node: ast.For, item: Value) -> None:
-    frame.regions[frame.analysis.list_number(node.body)] = frame.builder.current
+    frame.enter(node.body)
     assign_target(frame, node.target, kept(item), node.iter)
 
 

@@ -30,7 +30,7 @@ def give_back(frame: Frame, value: Value, at: ast.AST) -> None:
     """Lower `return value` of a helper."""
     returns = frame.returns
     assert returns is not None
-    if isinstance(value, Poison):
+    if _holds_poison(value):
         frame.assigned = None
         return
     leaves = list(_leaves(frame, value, at, single=returns.single and frame.plan.results is None))
@@ -57,6 +57,13 @@ def give_back(frame: Frame, value: Value, at: ast.AST) -> None:
     if made or not returns.single or not _at_end(frame):
         frame.emit(ops.RETURN, *made, at=at)
     frame.assigned = None
+
+
+def _holds_poison(value: Value) -> bool:
+    """Whether some part of a value was wrong and has been reported."""
+    if isinstance(value, TupleValue):
+        return any(_holds_poison(item) for item in value.items)
+    return isinstance(value, Poison)
 
 
 def _at_end(frame: Frame) -> bool:

@@ -237,7 +237,7 @@ def _run_case(
 
 
 def _case_body(frame: Frame, subject: Operand, case: ast.match_case) -> None:
-    frame.regions[frame.analysis.list_number(case.body)] = frame.builder.current
+    frame.enter(case.body)
     if isinstance(case.pattern, ast.MatchAs) and case.pattern.name is not None:
         assign(frame, frame.analysis.variables[case.pattern], subject.value, case.pattern)
     lower_body(frame, case.body)

@@ -218,6 +218,23 @@ def unrolled_exits(x: Array[i64], out: Tensor[i64]) -> None:
 
 
 @case
+def variables_of_unrolled_bodies(x: Array[i64], out: Tensor[i64]) -> None:
+    i = cb.ABSOLUTE_POS
+    for k in cb.unroll(range(3)):
+        if x[i] > k:
+            w = 0
+            while w < 3 and w < x[i] - k:
+                w += 1
+            out[i, 0] += w
+        else:
+            continue
+        out[i, 1] += k
+    for k in cb.unroll(range(3)):
+        previous = x[i] if k == 0 else previous + k
+        out[i, 2] = previous
+
+
+@case
 def helpers(x: Array[i64], out: Tensor[i64]) -> None:
     i = cb.ABSOLUTE_POS
     value, flag = helper_pair(x[i])

@@ -40,7 +40,11 @@ class Program:
         self.counter = 0
 
     def text(self) -> str:
-        self.lines += ["def helper(p, q):", "    a, b, c, d = p, q, 1, 2", "    x = (3, 1, 4, 1)"]
+        self.lines += [
+            "def helper(p: i64, q: i64):",
+            "    a, b, c, d = p, q, 1, 2",
+            "    x = (3, 1, 4, 1)",
+        ]
         self.block(Where(helper=True), self.choose.randint(1, 3))
         self.lines += ["    return (a + b) % 97, (c - d) % 97", ""]
         self.lines += ["def kernel(x, out):", "    i = cb.ABSOLUTE_POS"]
