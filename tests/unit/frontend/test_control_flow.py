@@ -230,7 +230,7 @@ def variables_of_unrolled_bodies(x: Array[i64], out: Tensor[i64]) -> None:
             continue
         out[i, 1] += k
     for k in cb.unroll(range(3)):
-        previous = x[i] if k == 0 else previous + k
+        previous = x[i] if k == 0 else previous + k  # type: ignore[has-type]  # noqa: F821
         out[i, 2] = previous
 
 
