@@ -92,7 +92,7 @@ def _section(outcome: Outcome, listing: Listing, *, first: bool) -> str:
         for title, text in (
             ("what was written", highlight.python(listing.source)),
             ("IR, as the emitter gets it", highlight.ir(listing.ir)),
-            ("machine code: where the time goes", highlight.assembly(listing.assembly)),
+            ("machine code: the loop with most work in it", highlight.assembly(listing.assembly)),
         )
     )
     note = f" <span>{html.escape(listing.note)}</span>" if listing.note else ""
