@@ -1,6 +1,7 @@
 """What a runtime must pass, published: conformance cases, random kernels, comparison bit for bit.
 
-Tests of cubepy and of third parties' runtimes are made of these. Needs the extra `test` (mpmath).
+Tests of cubepy and of third parties' runtimes are made of these. Needs the extra `test` (mpmath,
+hypothesis).
 """
 
 from cubepy.testing.cases import Case, Failure, check_case, run_kernel
@@ -11,6 +12,8 @@ from cubepy.testing.generator import Feature, GeneratedKernel, generate_kernel
 from cubepy.testing.memory_module import module_of
 from cubepy.testing.operands import operand_product, operand_table, representative
 from cubepy.testing.reduction import reduce_kernel
+from cubepy.testing.strategies import kernels
+from cubepy.testing.targets import cpu_targets, gang_of, reference_for
 
 __all__ = [
     "Case",
@@ -22,12 +25,16 @@ __all__ = [
     "cases_of",
     "check_case",
     "compare_on",
+    "cpu_targets",
     "differences",
+    "gang_of",
     "generate_kernel",
+    "kernels",
     "module_of",
     "operand_product",
     "operand_table",
     "reduce_kernel",
+    "reference_for",
     "representative",
     "rows",
     "run_kernel",

@@ -1,0 +1,47 @@
+"""CPU targets worth testing: the levels of machine this one can run, gangs from 4 to 64 units."""
+
+from __future__ import annotations
+
+from cubepy.runtime import device
+from cubepy.target import Target
+
+__all__ = ["cpu_targets", "gang_of", "reference_for"]
+
+_TARGETS = (
+    "cpu",
+    "cpu:x86-64-v2+gang=4",
+    "cpu:x86-64-v2+gang=8",
+    "cpu:x86-64-v3+gang=4",
+    "cpu:x86-64-v3+gang=8",
+    "cpu:x86-64-v3+gang=32",
+    "cpu:x86-64-v4+gang=8",
+    "cpu:x86-64-v4+gang=16",
+    "cpu:x86-64-v4+gang=32",
+    "cpu+gang=64",
+)
+
+
+def cpu_targets() -> tuple[str, ...]:
+    """Names of devices whose code this machine can run."""
+    here = device("cpu").target.features
+    fitting = []
+    for name in _TARGETS:
+        wanted = Target.parse(name).features
+        same_kind = wanted.triple.partition("-")[0] == here.triple.partition("-")[0]
+        if (
+            name.startswith("cpu+")
+            or name == "cpu"
+            or (same_kind and wanted.vector_bits <= here.vector_bits)
+        ):
+            fitting.append(name)
+    return tuple(fitting)
+
+
+def gang_of(target: str) -> int:
+    """The gang width that a device's name fixes; a large number where the compiler chooses."""
+    return int(Target.parse(target).option("gang", "1024"))
+
+
+def reference_for(target: str) -> str:
+    """The reference device with the same plane size."""
+    return f"reference:{device(target).target.features.plane_dim}"
