@@ -1,4 +1,8 @@
-"""Runs a generated kernel on two devices and compares all memory bit for bit (NaN equals NaN)."""
+"""Runs a generated kernel on two devices and compares all memory bit for bit (NaN equals NaN).
+
+Each memory has a margin on both sides, which is compared too: a write that misses its array is seen
+there, and does no harm to the process.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ from cubepy.testing.operands import operand_table
 __all__ = ["Compiled", "compare_on", "run_on"]
 
 Array = np.ndarray[Any, Any]
+MARGIN = 1024  # elements; more than any gang times any stride
 
 
 class Compiled:
@@ -46,6 +51,14 @@ def fill(type: Scalar, size: int, name: str) -> Array:
     return np.where(random.random(size) < 0.75, small.astype(type.numpy), wild)
 
 
+def _padded(array: Array) -> Array:
+    """The array with margins of a pattern that no array has."""
+    margin = np.full(MARGIN * array.itemsize, 0x5B, np.uint8).view(array.dtype)
+    if array.dtype == np.bool_:
+        margin = np.ones(MARGIN, np.bool_)
+    return np.concatenate([margin, array, margin])
+
+
 def _view(base: Array, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     origin = base[start:] if start < base.size else base[:0]
     return np.lib.stride_tricks.as_strided(
@@ -55,7 +68,7 @@ def _view(base: Array, start: int, shape: tuple[int, ...], strides: tuple[int, .
 
 def _arguments(generated: GeneratedKernel, bases: Mapping[str, Array]) -> dict[str, Any]:
     arguments: dict[str, Any] = {
-        spec.name: _view(bases[spec.base], spec.start, spec.shape, spec.strides)
+        spec.name: _view(bases[spec.base], MARGIN + spec.start, spec.shape, spec.strides)
         for spec in generated.arrays
     }
     return arguments | {spec.name: spec.value for spec in generated.scalars}
@@ -64,7 +77,9 @@ def _arguments(generated: GeneratedKernel, bases: Mapping[str, Array]) -> dict[s
 def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
     """The memory of all arguments after a launch on a device."""
     generated = compiled.generated
-    bases = {name: fill(spec.element, spec.size, name) for name, spec in generated.bases.items()}
+    bases = {
+        name: _padded(fill(spec.element, spec.size, name)) for name, spec in generated.bases.items()
+    }
     arguments = _arguments(generated, bases)
     if generated.over:
         compiled.kernel.over(generated.over, device=device)(**arguments)
@@ -87,7 +102,7 @@ def compare_on(compiled: Compiled, expected: Mapping[str, Array], device: Device
         if wrong.size:
             at = int(wrong[0])
             lines.append(
-                f"{device.name}: {name} differs in {wrong.size} of {wanted.size}, first at {at}: "
-                f"{got[name][at]!r} instead of {wanted[at]!r}"
+                f"{device.name}: {name} differs in {wrong.size} of {wanted.size - 2 * MARGIN}, "
+                f"first at {at - MARGIN}: {got[name][at]!r} instead of {wanted[at]!r}"
             )
     return lines

@@ -1,7 +1,7 @@
 """Hypothesis strategies for kernels.
 
-A kernel is made from a seed, so an example is one number; :func:`cubepy.testing.reduce_kernel` makes
-a failing one small, since hypothesis cannot shrink a seed.
+A kernel is made from a seed, so an example is one number. :func:`cubepy.testing.reduce_kernel`
+makes a failing one small, since hypothesis cannot shrink a seed.
 """
 
 from __future__ import annotations

@@ -28,11 +28,8 @@ def cpu_targets() -> tuple[str, ...]:
     for name in _TARGETS:
         wanted = Target.parse(name).features
         same_kind = wanted.triple.partition("-")[0] == here.triple.partition("-")[0]
-        if (
-            name.startswith("cpu+")
-            or name == "cpu"
-            or (same_kind and wanted.vector_bits <= here.vector_bits)
-        ):
+        runs = same_kind and wanted.vector_bits <= here.vector_bits
+        if runs or not Target.parse(name).machine:
             fitting.append(name)
     return tuple(fitting)
 
