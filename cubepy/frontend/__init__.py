@@ -6,10 +6,12 @@ Other packages import from here, never from the modules inside.
 # Each of these registers what it lowers.
 from cubepy.frontend import calls as _calls  # noqa: F401
 from cubepy.frontend import cooperation as _cooperation  # noqa: F401
+from cubepy.frontend import declarations as _declarations  # noqa: F401
 from cubepy.frontend import expressions as _expressions  # noqa: F401
 from cubepy.frontend import intrinsics as _intrinsics  # noqa: F401
 from cubepy.frontend import loops as _loops  # noqa: F401
 from cubepy.frontend import memory as _memory  # noqa: F401
+from cubepy.frontend import python_functions as _python_functions  # noqa: F401
 from cubepy.frontend import statements as _statements  # noqa: F401
 from cubepy.frontend.captures import (
     Captures,

@@ -38,6 +38,7 @@ __all__ = [
     "lowers_builtin",
     "lowers_intrinsic",
     "recursion",
+    "required",
 ]
 
 
@@ -224,6 +225,11 @@ def bind_call(
                 f"its arguments are ({', '.join(allowed)})",
             )
     return [found.get(name) for name in allowed]
+
+
+def required(frame: Frame, call: Call, *names: str) -> list[Operand]:
+    """Arguments in the order of parameter names, none of which may be left out."""
+    return [operand for operand in bind_call(frame, call, *names) if operand is not None]
 
 
 def _all_known(call: Call) -> bool:

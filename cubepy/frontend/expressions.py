@@ -13,6 +13,7 @@ from typing import Any
 from cubepy.errors import CubeNameError, CubeSyntaxError, CubeTypeError
 from cubepy.frontend.branches import Arm, chosen, is_cheap
 from cubepy.frontend.coercion import Operand, as_condition, describe
+from cubepy.frontend.comparisons import compare
 from cubepy.frontend.comptime import (
     UNKNOWN_VALUE,
     from_python,
@@ -24,7 +25,7 @@ from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.memory import memory_attribute
 from cubepy.frontend.names import free_names, read_names
-from cubepy.frontend.operators import binary, compare, evaluate_in_python, unary
+from cubepy.frontend.operators import binary, evaluate_in_python, unary
 from cubepy.frontend.values import (
     POISON,
     RECURSION,

@@ -1,4 +1,4 @@
-"""Binary, unary and comparison operators on values of a kernel.
+"""Binary and unary operators on values of a kernel.
 
 Numbers known while compiling are left to Python; everything else becomes an op of the table after
 its operands have met in one type.
@@ -7,7 +7,6 @@ its operands have met in one type.
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,21 +14,19 @@ from typing import Any
 from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError
 from cubepy.frontend.coercion import (
     Operand,
-    convert,
     describe,
     literal,
-    retype,
     scalar_type,
     snippet,
     typed,
     unify,
 )
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.promotion import literal_fits, promote
+from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
-from cubepy.ir import BOOL, F32, I32, I64, INDEX, U64, Op, OpDef, Scalar, ops
+from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
 
-__all__ = ["binary", "compare", "evaluate_in_python", "unary"]
+__all__ = ["binary", "evaluate_in_python", "refuse_other_kinds", "unary"]
 
 _PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -45,12 +42,6 @@ _PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
     ast.MatMult: operator.matmul,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
 }
 _UNARY: Mapping[type[ast.AST], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
@@ -69,12 +60,6 @@ _ROWS: Mapping[type[ast.AST], OpDef] = {
     ast.BitXor: ops.BIT_XOR,
     ast.LShift: ops.SHL,
     ast.RShift: ops.SHR,
-    ast.Eq: ops.EQ,
-    ast.NotEq: ops.NE,
-    ast.Lt: ops.LT,
-    ast.LtE: ops.LE,
-    ast.Gt: ops.GT,
-    ast.GtE: ops.GE,
 }
 _VERBS: Mapping[type[ast.AST], str] = {
     ast.Add: "add",
@@ -115,7 +100,7 @@ def binary(
     tuples = _on_tuples(kind, left.value, right.value)
     if tuples is not None:
         return tuples
-    _refuse_other_kinds(frame, kind, left, right, at)
+    refuse_other_kinds(frame, kind, left, right, at)
     if kind is ast.Pow:
         return _power(frame, left, right, at)
     if kind in (ast.LShift, ast.RShift):
@@ -143,9 +128,10 @@ def _items(value: Value) -> tuple[Value, ...] | None:
     return None
 
 
-def _refuse_other_kinds(
+def refuse_other_kinds(
     frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
 ) -> None:
+    """Raise unless both operands are numbers or bools."""
     for operand in (left, right):
         if not is_number(operand.value) and not (
             isinstance(operand.value, Op) and isinstance(operand.value.type, Scalar)
@@ -362,139 +348,3 @@ def unary(frame: Frame, operation: ast.unaryop, operand: Operand, at: ast.AST) -
     if type_ == BOOL:
         raise frame.error(CubeTypeError, "cannot negate a bool", at, "use `not`, or i32(…)")
     return op if isinstance(operation, ast.UAdd) else frame.emit(ops.NEG, op, at=at)
-
-
-# ── comparison ───────────────────────────────────────────────────────────────────────────────────
-
-
-def compare(
-    frame: Frame, operation: ast.cmpop, left: Operand, right: Operand, at: ast.AST
-) -> Value:
-    """One comparison, by mathematical value where two types of one kind meet."""
-    if isinstance(left.value, Poison) or isinstance(right.value, Poison):
-        return POISON
-    kind = type(operation)
-    if kind in (ast.Is, ast.IsNot, ast.In, ast.NotIn):
-        return _identity_or_membership(frame, kind, left, right, at)
-    if isinstance(left.value, Known) and isinstance(right.value, Known):
-        return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
-    if isinstance(left.value, TupleValue) or isinstance(right.value, TupleValue):
-        raise frame.error(CubeTypeError, "cannot compare tuples", at, "compare their elements")
-    _refuse_other_kinds(frame, kind, left, right, at)
-    if isinstance(left.value, Known):
-        return _compare_literal(frame, _MIRRORED[kind], right, left, at)
-    if isinstance(right.value, Known):
-        return _compare_literal(frame, kind, left, right, at)
-    return _compare_typed(frame, kind, left, right, at)
-
-
-_MIRRORED: Mapping[type[ast.AST], type[ast.AST]] = {
-    ast.Eq: ast.Eq,
-    ast.NotEq: ast.NotEq,
-    ast.Lt: ast.Gt,
-    ast.LtE: ast.GtE,
-    ast.Gt: ast.Lt,
-    ast.GtE: ast.LtE,
-}
-
-
-def _identity_or_membership(
-    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
-) -> Value:
-    a, b = left.value, right.value
-    if kind in (ast.Is, ast.IsNot):
-        same = a is b or (isinstance(a, Known) and isinstance(b, Known) and a.value is b.value)
-        if isinstance(a, Op) and isinstance(b, Op) and isinstance(a.type, Scalar):
-            raise frame.error(CubeTypeError, "`is` on run-time values", at, "write ==")
-        return Known(same == (kind is ast.Is))
-    if isinstance(a, Known) and isinstance(b, Known):
-        found = evaluate_in_python(frame, operator.contains, at, b.value, a.value)
-        return found if kind is ast.In else Known(not found.value)
-    raise frame.error(
-        CubeTypeError, "`in` needs values known while compiling", at, "compare with == and or"
-    )
-
-
-def _compare_literal(
-    frame: Frame, kind: type[ast.AST], operand: Operand, number: Operand, at: ast.AST
-) -> Value:
-    op = typed(frame, operand.value, operand.node)
-    type = scalar_type(op)
-    assert isinstance(number.value, Known)
-    value = number.value.value
-    if isinstance(value, bool) or type == BOOL:
-        lhs, rhs = unify(frame, [operand, number], at, "compare")
-        return _emit_comparison(frame, kind, lhs, rhs, at)
-    if type.is_float:
-        rhs = literal(frame, value, type, number.node)
-        return frame.emit(_ROWS[kind], op, rhs, at=at)
-    if isinstance(value, float) and op in frame.soft and retype(frame, op, F32):
-        return frame.emit(
-            _ROWS[kind], convert(frame, op, F32, at), frame.const(F32, value, at), at=at
-        )
-    if isinstance(value, float):
-        whole = _whole_bound(kind, value)
-        if isinstance(whole, bool):
-            return frame.const(BOOL, whole, at)
-        kind, value = whole
-    if literal_fits(value, type):
-        return frame.emit(_ROWS[kind], op, literal(frame, value, type, number.node), at=at)
-    return frame.const(BOOL, _outside(kind, above=value > type.maximum), at)
-
-
-def _whole_bound(kind: type[ast.AST], value: float) -> bool | tuple[type[ast.AST], int]:
-    """An integer compared with a float literal, as a comparison with an integer or an answer."""
-    if math.isnan(value):
-        return kind is ast.NotEq
-    if math.isinf(value):
-        return _outside(kind, above=value > 0)
-    if value == math.floor(value):
-        return kind, int(value)
-    if kind in (ast.Eq, ast.NotEq):
-        return kind is ast.NotEq
-    if kind in (ast.Lt, ast.LtE):
-        return ast.LtE, math.floor(value)
-    return ast.GtE, math.ceil(value)
-
-
-def _outside(kind: type[ast.AST], *, above: bool) -> bool:
-    """The answer where the literal lies outside the type's range."""
-    if kind in (ast.Eq, ast.NotEq):
-        return kind is ast.NotEq
-    return (kind in (ast.Lt, ast.LtE)) == above
-
-
-def _compare_typed(
-    frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
-) -> Value:
-    a, b = typed(frame, left.value, left.node), typed(frame, right.value, right.node)
-    first, second = scalar_type(a), scalar_type(b)
-    if first.is_integer and second.is_integer:
-        if U64 in (first, second) and first.is_signed != second.is_signed:
-            return _compare_with_u64(frame, kind, a, b, at)
-        common = promote(first, second) or I64
-        lhs, rhs = convert(frame, a, common, at), convert(frame, b, common, at)
-        return frame.emit(_ROWS[kind], lhs, rhs, at=at)
-    if first.is_float and second.is_float and promote(first, second) is None:
-        lhs, rhs = convert(frame, a, F32, at), convert(frame, b, F32, at)
-        return frame.emit(_ROWS[kind], lhs, rhs, at=at)
-    lhs, rhs = unify(frame, [left, right], at, "compare")
-    return _emit_comparison(frame, kind, lhs, rhs, at)
-
-
-def _emit_comparison(frame: Frame, kind: type[ast.AST], lhs: Op, rhs: Op, at: ast.AST) -> Value:
-    if lhs.type == BOOL and kind not in (ast.Eq, ast.NotEq):
-        raise frame.error(CubeTypeError, "cannot order bools", at, "convert: i32(…)")
-    return frame.emit(_ROWS[kind], lhs, rhs, at=at)
-
-
-def _compare_with_u64(frame: Frame, kind: type[ast.AST], a: Op, b: Op, at: ast.AST) -> Value:
-    """Signed with u64: a negative number is below every unsigned one."""
-    if a.type == U64:
-        return _compare_with_u64(frame, _MIRRORED[kind], b, a, at)
-    wide = convert(frame, a, I64, at)
-    negative = frame.emit(ops.LT, wide, frame.const(I64, 0, at), at=at)
-    plain = frame.emit(_ROWS[kind], convert(frame, wide, U64, at), b, at=at)
-    if kind in (ast.Lt, ast.LtE, ast.NotEq):
-        return frame.emit(ops.BIT_OR, negative, plain, at=at)
-    return frame.emit(ops.BIT_AND, frame.emit(ops.BIT_NOT, negative, at=at), plain, at=at)

@@ -17,7 +17,7 @@ from typing import Any
 __all__ = ["exec_text", "find_text"]
 
 _PROMPT_LINES = 400
-_names = iter(range(1, sys.maxsize))
+_NAMES: dict[str, str] = {}  # of texts that linecache holds for us
 
 
 def find_text(function: types.FunctionType) -> str | None:
@@ -37,11 +37,10 @@ def exec_text(text: str, namespace: dict[str, Any]) -> None:
 
 
 def _remember(text: str) -> str:
-    for name, entry in linecache.cache.items():
-        if name.startswith("<cubepy text ") and "".join(entry[2] if len(entry) > 2 else ()) == text:
-            return name
-    name = f"<cubepy text {next(_names)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    name = _NAMES.get(text)
+    if name is None:
+        name = _NAMES[text] = f"<cubepy text {len(_NAMES) + 1}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return name
 
 

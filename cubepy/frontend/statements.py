@@ -8,12 +8,13 @@ from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, UnsupportedError
 from cubepy.frontend.coercion import Operand, as_condition, snippet
+from cubepy.frontend.comparisons import compare
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.memory import Element, element_of, load, store
-from cubepy.frontend.operators import binary, compare
+from cubepy.frontend.operators import binary
 from cubepy.frontend.results import give_back
 from cubepy.frontend.scalars import scalar_of
 from cubepy.frontend.values import NONE, Known, Poison, TupleValue, Value

@@ -1,0 +1,113 @@
+"""What a kernel declares: memory of the cube and of the unit, static assertions, unrolled loops."""
+
+from __future__ import annotations
+
+import ast
+
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeValueError
+from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic, required
+from cubepy.frontend.coercion import (
+    Operand,
+    convert,
+    literal,
+    typed,
+)
+from cubepy.frontend.comptime import comptime_value, known_value
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.intrinsics import type_argument
+from cubepy.frontend.values import (
+    NONE,
+    Known,
+    Value,
+)
+from cubepy.ir import (
+    INDEX,
+    Op,
+    PrivateType,
+    SharedType,
+    ops,
+    param,
+)
+
+__all__: list[str] = []
+
+
+def _shape(frame: Frame, operand: Operand, name: str) -> tuple[int, ...]:
+    found = comptime_value(frame, operand.value, operand.node, f"the shape of {name}")
+    shape = tuple(found) if isinstance(found, tuple | list) else (found,)
+    if not shape or not all(isinstance(extent, int) and extent > 0 for extent in shape):
+        raise frame.error(
+            CubeValueError, f"the shape of {name} is {found!r}", operand.node, "positive numbers"
+        )
+    return tuple(int(extent) for extent in shape)
+
+
+@lowers_intrinsic("shared")
+def lower_shared(frame: Frame, call: Call) -> Value:
+    """`cb.shared(T, shape)`: memory of the cube."""
+    dtype, extent = required(frame, call, "dtype", "shape")
+    element, shape = type_argument(frame, dtype), _shape(frame, extent, call.name)
+    return frame.append_to(
+        frame.builder.current, ops.SHARED, SharedType(element, shape),
+        {"element": element, "shape": shape}, call.node, name=_hint(frame, call),
+    )  # fmt: skip
+
+
+@lowers_intrinsic("local_array")
+def lower_local_array(frame: Frame, call: Call) -> Value:
+    """`cb.local_array(T, shape, fill=None)`: memory of the unit."""
+    dtype, extent, fill = bind_call(frame, call, "dtype", "shape", optional={"fill": None})
+    assert dtype is not None
+    assert extent is not None
+    element, shape = type_argument(frame, dtype), _shape(frame, extent, call.name)
+    memory = frame.append_to(
+        frame.builder.current, ops.LOCAL_ARRAY, PrivateType(element, shape),
+        {"element": element, "shape": shape}, call.node, name=_hint(frame, call),
+    )  # fmt: skip
+    if fill is not None and fill.value is not NONE:
+        value = fill.value
+        op = literal(frame, value.value, element, fill.node) if isinstance(value, Known) \
+            else convert(frame, typed(frame, value, fill.node), element, fill.node)  # fmt: skip
+        _fill(frame, memory, shape, (), op, call.node)
+    return memory
+
+
+def _hint(frame: Frame, call: Call) -> str:
+    return frame.hint if frame.named is call.node else ""
+
+
+def _fill(
+    frame: Frame, memory: Op, shape: tuple[int, ...], indices: tuple[Op, ...], value: Op,
+    at: ast.AST,
+) -> None:  # fmt: skip
+    """Loops that store a value into every element."""
+    if len(indices) == len(shape):
+        check = frame.session.specialization.options.check
+        frame.emit(ops.STORE, memory, *indices, value, at=at, attrs={"check": check})
+        return
+    bounds = [frame.const(INDEX, number, at) for number in (0, shape[len(indices)], 1)]
+    position = param(f"k{len(indices)}", INDEX, frame.loc(at))
+    with frame.branch(position) as body:
+        _fill(frame, memory, shape, (*indices, position), value, at)
+    frame.emit(ops.FOR, *bounds, at=at, regions=(body.close(),))
+
+
+@lowers_intrinsic("static_assert")
+def lower_static_assert(frame: Frame, call: Call) -> Value:
+    """`cb.static_assert(condition, message)`."""
+    condition, message = bind_call(frame, call, "condition", optional={"message": None})
+    assert condition is not None
+    holds = comptime_value(frame, condition.value, condition.node, "a static assertion")
+    if not holds:
+        text = known_value(frame, message.value) if message is not None else "it does not hold"
+        raise frame.error(ComptimeError, f"static assertion: {text}", call.node)
+    return NONE
+
+
+@lowers_intrinsic("unroll")
+def lower_unroll(frame: Frame, call: Call) -> Value:
+    """`cb.unroll` stands only at the head of a `for`."""
+    raise frame.error(
+        CubeSyntaxError, "cb.unroll outside the head of a for", call.node,
+        "write for k in cb.unroll(range(n))",
+    )  # fmt: skip

@@ -1,0 +1,188 @@
+"""Python's own functions in kernels: `abs`, `min`, `round`, `divmod`, `len`, `zip` and their like.
+
+With arguments known while compiling Python itself computes them; here is what they mean otherwise.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from cubepy.errors import CubeSyntaxError, CubeTypeError
+from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
+from cubepy.frontend.coercion import (
+    Operand,
+    describe,
+    scalar_type,
+    typed,
+    unify,
+)
+from cubepy.frontend.comptime import comptime_value, from_python
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.intrinsics import apply_row
+from cubepy.frontend.memory import memory_length
+from cubepy.frontend.operators import binary
+from cubepy.frontend.values import (
+    Known,
+    TupleValue,
+    Value,
+    is_memory,
+    is_number,
+)
+from cubepy.ir import (
+    BOOL,
+    Op,
+    OpDef,
+    ops,
+)
+
+__all__: list[str] = []
+
+
+@lowers_builtin(builtins.abs)
+@lowers_intrinsic("abs")
+def lower_abs(frame: Frame, call: Call) -> Value:
+    """`abs(x)`."""
+    return apply_row(frame, ops.ABS, required(frame, call, "value"), call.node, call.name)
+
+
+@lowers_builtin(builtins.round)
+@lowers_intrinsic("round")
+def lower_round(frame: Frame, call: Call) -> Value:
+    """`round(x)`: half to even; a float stays a float, an integer is itself."""
+    (operand,) = required(frame, call, "value")
+    op = typed(frame, operand.value, operand.node)
+    if scalar_type(op).is_integer:
+        return op
+    return apply_row(frame, ops.ROUND, [operand], call.node, call.name)
+
+
+@lowers_builtin(builtins.min, builtins.max)
+@lowers_intrinsic("min", "max")
+def lower_extreme(frame: Frame, call: Call) -> Value:
+    """`min(a, b, …)`, `max(a, b, …)`, also of one tuple."""
+    row = ops.MIN if call.name.endswith("min") else ops.MAX
+    return _extreme(frame, row, call)
+
+
+def _extreme(frame: Frame, row: OpDef, call: Call) -> Value:
+    operands = list(call.positional)
+    if call.keywords:
+        raise frame.error(CubeTypeError, f"{call.name} takes no keywords", call.node)
+    if len(operands) == 1 and isinstance(operands[0].value, TupleValue):
+        operands = [Operand(item, operands[0].node) for item in operands[0].value.items]
+    if not operands:
+        raise frame.error(CubeTypeError, f"{call.name} of nothing", call.node)
+    for operand in operands:
+        if not is_number(operand.value):
+            typed(frame, operand.value, operand.node)
+    made = unify(frame, operands, call.node, f"take the {row.name} of")
+    if scalar_type(made[0]) == BOOL:
+        raise frame.error(CubeTypeError, f"{call.name} of bools", call.node, "use & or |")
+    result = made[0]
+    for other in made[1:]:
+        result = frame.emit(row, result, other, at=call.node)
+    return result
+
+
+@lowers_builtin(builtins.divmod)
+def lower_divmod(frame: Frame, call: Call) -> Value:
+    """`divmod(a, b)`."""
+    left, right = required(frame, call, "a", "b")
+    quotient = binary(frame, ast.FloorDiv(), left, right, call.node)
+    return TupleValue((quotient, binary(frame, ast.Mod(), left, right, call.node)))
+
+
+@lowers_builtin(builtins.pow)
+@lowers_intrinsic("pow")
+def lower_pow(frame: Frame, call: Call) -> Value:
+    """`pow(a, b)` is `a ** b`."""
+    left, right = required(frame, call, "base", "exponent")
+    return binary(frame, ast.Pow(), left, right, call.node)
+
+
+@lowers_builtin(builtins.len)
+def lower_len(frame: Frame, call: Call) -> Value:
+    """`len(x)`: along the first axis; of a tuple, its elements."""
+    (operand,) = required(frame, call, "value")
+    value = operand.value
+    if isinstance(value, TupleValue):
+        return Known(len(value.items))
+    if isinstance(value, Op) and is_memory(value):
+        return memory_length(frame, value, 0, call.node)
+    raise frame.error(CubeTypeError, f"{describe(value)} has no len()", call.node)
+
+
+@lowers_builtin(builtins.sum)
+def lower_sum(frame: Frame, call: Call) -> Value:
+    """`sum(tuple)`: from left to right."""
+    (operand,) = required(frame, call, "values")
+    if not isinstance(operand.value, TupleValue) or not operand.value.items:
+        raise frame.error(
+            CubeTypeError, f"sum of {describe(operand.value)}", call.node, "write a loop"
+        )
+    first, *rest = operand.value.items
+    total = Operand(first, operand.node)
+    for item in rest:
+        value = binary(frame, ast.Add(), total, Operand(item, operand.node), call.node)
+        total = Operand(value, call.node)
+    return total.value
+
+
+@lowers_builtin(builtins.tuple, builtins.list)
+def lower_to_tuple(frame: Frame, call: Call) -> Value:
+    """`tuple(x)` of a tuple."""
+    (operand,) = required(frame, call, "values")
+    return TupleValue(tuple(_sequence(frame, operand)))
+
+
+def _sequence(frame: Frame, operand: Operand) -> list[Value]:
+    value = operand.value
+    if isinstance(value, TupleValue):
+        return list(value.items)
+    if isinstance(value, Known) and hasattr(value.value, "__iter__"):
+        return [from_python(frame, item, operand.node) for item in value.value]
+    raise frame.error(
+        CubeTypeError,
+        f"{describe(value)} is no sequence known while compiling",
+        operand.node,
+        "loop over range(len(x))" if is_memory(value) else "",
+    )
+
+
+@lowers_builtin(builtins.enumerate)
+def lower_enumerate(frame: Frame, call: Call) -> Value:
+    """`enumerate(tuple)`."""
+    (operand,) = required(frame, call, "values")
+    pairs = enumerate(_sequence(frame, operand))
+    return TupleValue(tuple(TupleValue((Known(number), item)) for number, item in pairs))
+
+
+@lowers_builtin(builtins.zip)
+def lower_zip(frame: Frame, call: Call) -> Value:
+    """`zip(tuples…)`."""
+    columns = [_sequence(frame, operand) for operand in call.positional]
+    return TupleValue(tuple(TupleValue(row) for row in zip(*columns, strict=False)))
+
+
+@lowers_builtin(builtins.reversed)
+def lower_reversed(frame: Frame, call: Call) -> Value:
+    """`reversed(tuple)`."""
+    (operand,) = required(frame, call, "values")
+    return TupleValue(tuple(reversed(_sequence(frame, operand))))
+
+
+@lowers_builtin(builtins.range)
+def lower_range(frame: Frame, call: Call) -> Value:
+    """A `range` that is not the head of a loop must be known while compiling."""
+    numbers = [comptime_value(frame, operand.value, operand.node, "a range outside `for`")
+               for operand in call.positional]  # fmt: skip
+    return Known(range(*numbers))
+
+
+@lowers_builtin(builtins.print)
+def lower_print(frame: Frame, call: Call) -> Value:
+    """`print` has no op yet."""
+    raise frame.error(
+        CubeSyntaxError, "print in a kernel", call.node, "store the value in an array"
+    )
