@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cubepy.codegen.llvm import conversions, division
 from cubepy.codegen.llvm.lanes import Lanes
-from cubepy.ir import BF16, BOOL, F16, Op, Scalar
+from cubepy.ir import BF16, BOOL, F16, F32, Op, Scalar
 
 __all__ = ["ELEMENTWISE", "FAST"]
 
@@ -39,17 +39,21 @@ def _operand_scalar(op: Op, number: int = 0) -> Scalar:
 
 @dataclass(frozen=True, slots=True)
 class _Through:
-    """Runs a float emission for bf16 in f32 with one rounding back; other types as they are."""
+    """Runs a float emission for bf16 in f32 with one rounding back; other types as they are.
+
+    `several_steps`: f16 too, for an emission of more than one rounding must not round in between.
+    """
 
     emit: Callable[[Lanes, Scalar, Sequence[str]], str]
+    several_steps: bool = False
 
     def __call__(self, lanes: Lanes, op: Op, args: Sequence[str]) -> str:
         scalar = _operand_scalar(op, len(op.operands) - 1)
-        if scalar is not BF16:
+        if scalar is not BF16 and not (scalar is F16 and self.several_steps):
             return self.emit(lanes, scalar, args)
-        wide = [conversions.bf16_to_f32(lanes, arg) for arg in args]
-        from_f32 = self.emit(lanes, conversions.F32, wide)
-        return conversions.f32_to_bf16(lanes, from_f32) if op.type is BF16 else from_f32
+        wide = [conversions.cast(lanes, scalar, F32, arg) for arg in args]
+        from_f32 = self.emit(lanes, F32, wide)
+        return conversions.cast(lanes, F32, scalar, from_f32) if op.type is scalar else from_f32
 
 
 def _row(*names: str) -> Callable[[Callable[[Lanes, Scalar, Sequence[str]], str]], None]:
@@ -276,11 +280,12 @@ ELEMENTWISE["bitcast"] = _bitcast
 
 
 def _division(name: str) -> None:
-    @_row(name)
     def emit(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
         if scalar.is_float:
             return division.FLOAT[name](lanes, scalar, args[0], args[1])
         return division.INTEGER[name](lanes, scalar, args[0], args[1])
+
+    ELEMENTWISE[name] = _Through(emit, several_steps=True)
 
 
 for _name in ("floor_div", "floor_mod", "trunc_div", "trunc_rem", "fmod"):

@@ -230,7 +230,7 @@ class _Analysis:
             start, stop, step = (self.result.shapes[operand] for operand in op.operands)
             if not start == stop == step == UNIFORM:
                 self.mark(self.result.divergent, op)
-            variable = join(start, UNIFORM) if step == UNIFORM else VARYING
+            variable = start if step == UNIFORM else VARYING
             self.set_shape(op.regions[0].params[0], variable)
         inside = self.new_token() if op in self.result.divergent else token
         if op.opdef is ops.WHILE:
