@@ -59,10 +59,14 @@ class CacheConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeConfig:
-    """`device`: where launches without one go. `threads`: of the CPU, 0 for one per core."""
+    """`device`: where launches without one go. `threads`: of the CPU, 0 for one per core.
+
+    `native`: whether launches on the CPU may be taken in machine code, without Python.
+    """
 
     device: str = _setting("cpu", "CUBEPY_DEVICE")
     threads: int = _setting(0, "CUBEPY_NUM_THREADS")
+    native: bool = _setting(True, "CUBEPY_NATIVE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

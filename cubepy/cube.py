@@ -14,8 +14,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 from cubepy import frontend
 from cubepy.compiler import Program, Stages
 from cubepy.errors import CubeError, LaunchError
-from cubepy.launcher import HostCalls, Launcher, Resolver, Work
-from cubepy.runtime import Device, Sizes, shape_of, triple
+from cubepy.launcher import HostCalls, Launcher, Over, Resolver, Work, make_launcher, make_over
+from cubepy.runtime import Device, Sizes, triple
 from cubepy.runtime import device as find_device
 from cubepy.target import Target
 
@@ -24,7 +24,6 @@ __all__ = ["Cube", "cube"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-CHECKS = ("auto", "checked", "validate", "unchecked")
 FAST_MATH = ("afn", "arcp", "contract", "ninf", "nnan", "nsz", "reassoc")
 # Launchers that a kernel keeps; at the limit it starts anew.
 KEPT = 4096
@@ -63,17 +62,13 @@ class Cube(Generic[P, R]):
     def _host_calls(self) -> HostCalls:
         return HostCalls(self._source)
 
-    def over(
-        self, shape: Sizes, device: str | Device | None = None, check: str = "auto"
-    ) -> Launcher:
-        """A launch of one unit for each place of `shape`, whose last axis is x."""
-        if type(shape) is not int and type(shape) is not tuple:
-            shape = shape_of(shape)
-        key = (shape, device, check)
-        found = self._launchers.get(key)
-        if found is None:
-            found = self._keep(key, Work(shape=shape_of(shape), check=_check(check)), device)
-        return found
+    @functools.cached_property
+    def over(self) -> Over:
+        """`over(shape, device=None, check="auto")`: a launch of one unit for each place of `shape`.
+
+        The last axis of `shape` is x.
+        """
+        return make_over(self._resolver)
 
     def __getitem__(self, sizes: Any) -> Launcher:
         """`k[cube_count, cube_dim]`: exactly so many cubes of so many units."""
@@ -114,7 +109,7 @@ class Cube(Generic[P, R]):
         found = self._launchers.get(key)
         if found is None:
             count = triple(cube_count, "cube_count")
-            work = Work(cube_count=count, cube_dim=cube_dim, check=_check(check))
+            work = Work(cube_count=count, cube_dim=cube_dim, check=check)
             found = self._keep(key, work, device)
         return found
 
@@ -131,14 +126,8 @@ class Cube(Generic[P, R]):
         if len(self._launchers) >= KEPT:
             self._launchers.clear()
         found = None if device is None else find_device(device)
-        launcher = self._launchers[key] = Launcher(self._resolver, work, found)
+        launcher = self._launchers[key] = make_launcher(self._resolver, work, found)
         return launcher
-
-
-def _check(check: str) -> str:
-    if check not in CHECKS:
-        raise LaunchError(f"check is {check!r}: expects one of {', '.join(CHECKS)}")
-    return check
 
 
 @overload

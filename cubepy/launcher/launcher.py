@@ -1,7 +1,8 @@
 """What `k.over(…)` and `k[…]` give: sizes and a device, to be called with arguments.
 
 What a call resolved to is kept by cheap facts of its arguments, so that a call like an earlier one
-costs microseconds; a captured name that changed since makes it resolve anew.
+costs microseconds; a captured name that changed since makes it resolve anew. Where the device takes
+calls in machine code, it is told of each call that went well, and `__call__` sees the others only.
 """
 
 from __future__ import annotations
@@ -12,16 +13,29 @@ from typing import Any
 
 from cubepy import frontend
 from cubepy.compiler import Observe, Stages, build
-from cubepy.errors import ArgumentError
+from cubepy.errors import ArgumentError, RuntimeUnavailable
+from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
 from cubepy.launcher.work import Work
-from cubepy.runtime import Device, Grid, default_device, device_of, launch_key
+from cubepy.runtime import (
+    Device,
+    Grid,
+    NativeEntry,
+    NativeKind,
+    default_device,
+    device_of,
+    launch_key,
+    memory_owner,
+    switches,
+)
 from cubepy.target import Target
 
-__all__ = ["Launcher", "PreparedLaunch"]
+__all__ = ["Launcher", "PreparedLaunch", "likely_device", "make_launcher"]
 
 # Resolved launches that a function keeps for one device and one set of options.
 KEPT = 4096
+# Calls after which machine code hears again of what it may have forgotten.
+TOLD_AGAIN = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,16 +48,43 @@ class _Plan:
     records: dict[Any, Record] = field(repr=False)
 
 
+class _Learnt:
+    """That machine code was told of a call; it forgets some when it is told of too many."""
+
+    __slots__ = ("_epoch", "_misses", "_record", "_usable")
+
+    def __init__(self, record: Record, *, usable: bool) -> None:
+        self._record = record
+        self._epoch = switches.epoch
+        self._usable = usable
+        self._misses = 0
+
+    def is_stale(self, record: Record) -> bool:
+        """Whether machine code should be told again, now that such a call came here instead."""
+        if self._record is not record or self._epoch != switches.epoch:
+            return True
+        self._misses += 1
+        return self._usable and self._misses >= TOLD_AGAIN
+
+
 class Launcher:
     """A kernel with its sizes, device and check: call it with arguments."""
 
-    __slots__ = ("_device", "_plans", "_resolver", "_work")
+    __slots__ = ("_device", "_learnt", "_native", "_plans", "_resolver", "_work")
 
-    def __init__(self, resolver: Resolver, work: Work, device: Device | None) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        work: Work,
+        device: Device | None,
+        native: NativeKind | None = None,
+    ) -> None:
         self._resolver = resolver
         self._work = work
         self._device = device
         self._plans: dict[Device, _Plan] = {}
+        self._native = native.attach(self) if native is not None else None
+        self._learnt: dict[Any, _Learnt] = {}
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         resolver = self._resolver
@@ -55,6 +96,26 @@ class Launcher:
         if record is None or not record.watched.unchanged():
             record = self._resolve(plan, key, arguments)
         record.run(plan.device, plan.grid, arguments)
+        if self._native is not None:
+            learnt = self._learnt.get(key)
+            if learnt is None or learnt.is_stale(record):
+                self._learn(self._native, key, record, plan, arguments)
+
+    def _learn(
+        self,
+        native: NativeEntry,
+        key: Any,
+        record: Record,
+        plan: _Plan,
+        arguments: Sequence[Any],
+    ) -> None:
+        """Let machine code take the next call like this one, if it can."""
+        epoch = switches.epoch if self._device is None else None
+        call = expected_call(record, memory_owner(plan.device), plan.grid, arguments, epoch)
+        if len(self._learnt) >= KEPT:
+            self._learnt.clear()
+        usable = call is not None and native.learn(call)
+        self._learnt[key] = _Learnt(record, usable=usable)
 
     def _plan(self, arguments: Sequence[Any]) -> _Plan:
         device = self._device or device_of(arguments) or default_device()
@@ -78,7 +139,12 @@ class Launcher:
         values = self._resolver.bind(arguments, keywords)
         plan = self._plan(values)
         key = launch_key(values, self._resolver.comptime, frontend.comptime_key)
-        return PreparedLaunch(self._resolver, plan, self._resolve(plan, key, values), key)
+        record = self._resolve(plan, key, values)
+        native = plan.device.native_kind(PreparedLaunch)
+        kind = PreparedLaunch if native is None else native.kind
+        prepared: PreparedLaunch = kind(self._resolver, plan, record, key, native)
+        prepared.learn(values)
+        return prepared
 
     def inspect(
         self,
@@ -105,13 +171,21 @@ class Launcher:
 class PreparedLaunch:
     """A launch with types, sizes and device settled: call it with arguments of those types."""
 
-    __slots__ = ("_key", "_plan", "_record", "_resolver")
+    __slots__ = ("_key", "_native", "_plan", "_record", "_resolver")
 
-    def __init__(self, resolver: Resolver, plan: _Plan, record: Record, key: Any) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        plan: _Plan,
+        record: Record,
+        key: Any,
+        native: NativeKind | None = None,
+    ) -> None:
         self._resolver = resolver
         self._plan = plan
         self._record = record
         self._key = key
+        self._native = native.attach(self) if native is not None else None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         resolver, record, plan = self._resolver, self._record, self._plan
@@ -121,4 +195,34 @@ class PreparedLaunch:
                 f"{resolver.name}: prepared for arguments of other types, layouts or overlaps\n"
                 "  help: prepare it again, or call the kernel itself"
             )
+        if not record.watched.unchanged():
+            record = self._record = resolver.resolve(plan.options, plan.device, values)
+            self.learn(values)
         record.run(plan.device, plan.grid, values)
+
+    def learn(self, values: Sequence[Any]) -> None:
+        """Let machine code take calls with values like these, if it can."""
+        if self._native is not None:
+            device, grid = memory_owner(self._plan.device), self._plan.grid
+            call = expected_call(self._record, device, grid, values, None)
+            if call is not None:
+                self._native.learn(call)
+
+
+def make_launcher(resolver: Resolver, work: Work, device: Device | None) -> Launcher:
+    """A launcher, whose calls start in machine code if the device they are likely for has that."""
+    likely = device or likely_device()
+    native = None if likely is None else likely.native_kind(Launcher)
+    kind = Launcher if native is None else native.kind
+    launcher: Launcher = kind(resolver, work, device, native)
+    return launcher
+
+
+def likely_device() -> Device | None:
+    """The default device. None if it is not there: buffers may bring another, and a call says so
+    if they do not.
+    """
+    try:
+        return default_device()
+    except RuntimeUnavailable:
+        return None

@@ -20,6 +20,8 @@ from cubepy.target import Features
 
 __all__ = ["Work"]
 
+CHECKS = ("auto", "checked", "validate", "unchecked")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -29,6 +31,10 @@ class Work:
     cube_count: Triple = (1, 1, 1)
     cube_dim: Any = (1, 1, 1)
     check: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.check not in CHECKS:
+            raise LaunchError(f"check is {self.check!r}: expects one of {', '.join(CHECKS)}")
 
     def on(self, features: Features) -> tuple[Grid, frontend.LaunchOptions]:
         """The grid, and what the kernel is compiled for, on a device with these features."""

@@ -36,7 +36,20 @@ from cubepy.runtime.grid import (
 )
 from cubepy.runtime.keys import device_of, launch_key
 from cubepy.runtime.launch import check_access, launch
-from cubepy.runtime.packing import pack
+from cubepy.runtime.native import (
+    Expected,
+    ExpectedArray,
+    ExpectedCall,
+    ExpectedNumber,
+    ExpectedValue,
+    ExpectedVariable,
+    NativeEntry,
+    NativeKind,
+    NativeTable,
+    Switches,
+    switches,
+)
+from cubepy.runtime.packing import Packer, grid_words, pack
 from cubepy.runtime.quick import QuickLaunch, quick_launch
 from cubepy.runtime.registry import (
     Registry,
@@ -55,14 +68,25 @@ __all__ = [
     "Binding",
     "Buffer",
     "Device",
+    "Expected",
+    "ExpectedArray",
+    "ExpectedCall",
+    "ExpectedNumber",
+    "ExpectedValue",
+    "ExpectedVariable",
     "Grid",
     "LoadedKernel",
+    "NativeEntry",
+    "NativeKind",
+    "NativeTable",
+    "Packer",
     "QuickLaunch",
     "Registry",
     "Runtime",
     "ScalarBinding",
     "Sizes",
     "Span",
+    "Switches",
     "TargetedDevice",
     "Triple",
     "address_of",
@@ -78,6 +102,7 @@ __all__ = [
     "facts_of",
     "grid_of",
     "grid_over",
+    "grid_words",
     "launch",
     "launch_key",
     "memory_owner",
@@ -89,5 +114,6 @@ __all__ = [
     "shape_of",
     "span_of",
     "stride_classes",
+    "switches",
     "triple",
 ]

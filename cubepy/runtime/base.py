@@ -11,13 +11,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubepy.ir import Scalar
 from cubepy.runtime.buffers import Buffer, empty_buffer
 from cubepy.target import Artifact, Target
+
+if TYPE_CHECKING:
+    from cubepy.runtime.native import NativeKind, NativeTable
 
 __all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime", "ScalarBinding"]
 
@@ -105,6 +108,12 @@ class Device(ABC):
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
         """A memory that is the host array's own; only where `host_memory` holds."""
 
+    def host_view(
+        self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> np.ndarray[Any, Any] | None:
+        """The start of a memory as an array without gaps; None where it is not the host's."""
+        return None
+
     @abstractmethod
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Make an artifact ready to launch; raises BackendError with the tool's output."""
@@ -134,6 +143,17 @@ class Device(ABC):
         block.
         """
         raise NotImplementedError
+
+    def native_kind(self, base: type) -> NativeKind | None:
+        """A subclass of `base` whose calls are launches in machine code, or None if there is none.
+
+        A call that machine code does not know goes to the `__call__` of `base`.
+        """
+        return None
+
+    def native_table(self, base: type) -> NativeTable | None:
+        """The same for a class whose instances look up what they have for a size or a shape."""
+        return None
 
     @abstractmethod
     def sync(self) -> None:

@@ -23,7 +23,10 @@ __all__ = ["Buffer", "empty_buffer", "row_major_strides"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Buffer:
-    """An array on a device. `offset` and `strides` count bytes, as NumPy's do."""
+    """An array on a device. `offset` and `strides` count bytes, as NumPy's do.
+
+    `view` is the same memory as a NumPy array, where it is the host's.
+    """
 
     device: Device
     memory: Any
@@ -31,6 +34,7 @@ class Buffer:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     offset: int = 0
+    view: np.ndarray[Any, Any] | None = None
 
     @property
     def ndim(self) -> int:
@@ -84,5 +88,11 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
     if any(extent < 0 for extent in extents):
         raise ArgumentError(f"a buffer cannot have the shape {extents}")
     memory = device.alloc(max(1, math.prod(extents) * element.itemsize))
-    strides = row_major_strides(extents, element.itemsize)
-    return Buffer(device=device, memory=memory, dtype=element, shape=extents, strides=strides)
+    return Buffer(
+        device=device,
+        memory=memory,
+        dtype=element,
+        shape=extents,
+        strides=row_major_strides(extents, element.itemsize),
+        view=device.host_view(memory, extents, element),
+    )

@@ -16,6 +16,7 @@ from importlib.metadata import entry_points
 from cubepy import config
 from cubepy.errors import RuntimeUnavailable
 from cubepy.runtime.base import Device, Runtime
+from cubepy.runtime.native import switches
 from cubepy.runtime.targeted import TargetedDevice
 from cubepy.target import Target
 
@@ -104,6 +105,7 @@ class Registry:
     def set_default_device(self, target: str | Device) -> None:
         """Send later launches without a device there."""
         self._default = self.device(target) if isinstance(target, str) else target
+        switches.epoch += 1
 
 
 _registry: Registry | None = None

@@ -9,6 +9,7 @@ import numpy as np
 
 from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
+from cubepy.runtime.native import NativeKind, NativeTable
 from cubepy.target import Artifact, Target
 
 __all__ = ["TargetedDevice", "memory_owner"]
@@ -57,6 +58,20 @@ class TargetedDevice(Device):
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Launch on the inner device."""
         self.inner.launch(kernel, grid, bindings)
+
+    def host_view(
+        self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> np.ndarray[Any, Any] | None:
+        """As the inner device sees it."""
+        return self.inner.host_view(memory, shape, dtype)
+
+    def native_kind(self, base: type) -> NativeKind | None:
+        """The inner device's: what is launched stands in the kernels it loaded."""
+        return self.inner.native_kind(base)
+
+    def native_table(self, base: type) -> NativeTable | None:
+        """The inner device's."""
+        return self.inner.native_table(base)
 
     @property
     def takes_words(self) -> bool:

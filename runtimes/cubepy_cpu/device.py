@@ -29,8 +29,9 @@ from cubepy.runtime import (
     pack,
 )
 from cubepy.target import Artifact, Features, Schedule, Target
-from cubepy_cpu import jit, threads
+from cubepy_cpu import entry, jit, threads
 from cubepy_cpu.host import Machine, host, supports
+from cubepy_cpu.loaded_code import Code
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
 
@@ -45,32 +46,6 @@ class HostMemory:
 
     owner: np.ndarray[Any, Any]
     address: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Code:
-    """What a launch needs of a loaded artifact. `faults`: whether it may report any."""
-
-    entry: int
-    rows: bool
-    task_units: int
-    cube_units: int
-    arena_bytes: int
-    work_per_unit: int
-    lanes: int
-    faults: bool
-
-    def tasks(self, grid: Grid) -> int:
-        """How many tasks a launch has; see `Schedule`."""
-        if not self.rows:
-            return grid.cubes
-        x, y, z = grid.extent
-        return -(-x // self.task_units) * y * z
-
-    def work(self, tasks: int) -> int:
-        """Roughly how many nanoseconds one thread needs: a vector operation takes about one."""
-        units = tasks * (self.task_units if self.rows else self.cube_units)
-        return units * self.work_per_unit // self.lanes
 
 
 class CpuDevice(Device):
@@ -117,6 +92,21 @@ class CpuDevice(Device):
         """The array's own memory, from the element with all subscripts 0 on."""
         return HostMemory(owner=data, address=data.ctypes.data)
 
+    def host_view(
+        self, memory: HostMemory, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> np.ndarray[Any, Any] | None:
+        """The start of a memory as an array."""
+        offset = memory.address - memory.owner.ctypes.data
+        return np.ndarray(shape, dtype, memory.owner.data, offset)
+
+    def native_kind(self, base: type) -> entry.Kind | None:
+        """A subclass of `base` whose calls are launches in machine code, where that is open."""
+        return entry.kind_of(base)
+
+    def native_table(self, base: type) -> entry.Table | None:
+        """A subclass of `base` whose calls are looked up in machine code, where that is open."""
+        return entry.table_of(base)
+
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Compile the artifact, or take its object code from the disk store, and map it."""
         machine = machine_of(artifact)
@@ -127,10 +117,10 @@ class CpuDevice(Device):
             )
         with _explained(artifact):
             data = artifact.binary or jit.cached_object(artifact.text, machine)
-            entry = jit.load(data, artifact.entry)
+            address = jit.load(data, artifact.entry)
         x, y, z = artifact.cube_dim
-        code = _Code(
-            entry=entry,
+        code = Code(
+            entry=address,
             rows=artifact.schedule is Schedule.ROWS,
             task_units=artifact.task_units,
             cube_units=x * y * z,
@@ -156,7 +146,7 @@ class CpuDevice(Device):
 
     def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
         """Run the kernel on a filled block of words and wait; raises what it reported."""
-        code: _Code = kernel.handle
+        code: Code = kernel.handle
         tasks = code.tasks(grid)
         if tasks == 0:
             return
@@ -169,7 +159,7 @@ class CpuDevice(Device):
             ctypes.addressof(block),
             tasks,
             arena_bytes=code.arena_bytes,
-            work_hint=code.work(tasks),
+            work_hint=code.work(grid),
         )
         if record is not None and record[0]:
             _raise_fault(kernel.artifact, *record)

@@ -21,14 +21,16 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMBOL_TABLE = 2
 _FUNCTION = 2
+_LOCAL = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbol:
-    """One defined function: its name and its length in bytes."""
+    """One defined function: its name, its length in bytes, whether other objects see it."""
 
     name: str
     size: int
+    exported: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def _read(data: bytes) -> ObjectSymbols:
             if where == 0 and name:
                 undefined.append(name)
             elif where != 0 and info & 15 == _FUNCTION:
-                functions.append(Symbol(name=name, size=extent))
+                functions.append(Symbol(name=name, size=extent, exported=info >> 4 != _LOCAL))
     return ObjectSymbols(machine=machine, functions=tuple(functions), undefined=tuple(undefined))
 
 

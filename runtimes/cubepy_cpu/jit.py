@@ -15,7 +15,7 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ logger = logging.getLogger("cubepy.cpu.jit")
 #: LLVM's own passes, in order, under the names llvmlite gives them. O3 buys nothing on code this
 #: regular and takes several times as long.
 DEFAULT_PASSES = (
+    "always_inliner",
     "sroa",
     "simplify_cfg",
     "instruction_combine",
@@ -204,31 +205,35 @@ def load(data: bytes, symbol: str) -> int:
     The same bytes are mapped once. BackendError if the object is for another architecture, is
     damaged, does not define `symbol`, or needs something that this process does not have.
     """
-    key = (hashlib.sha256(data).digest(), symbol)
+    digest = hashlib.sha256(data).digest()
     with _lock:
-        address = _loaded.get(key)
-        if address is None:
-            address = _loaded[key] = _map(data, symbol)
-        return address
+        mapped = _mapped.get(digest)
+        if mapped is None:
+            mapped = _mapped[digest] = _map(data, symbol)
+        if symbol not in mapped:
+            raise BackendError(f"the object file does not define {symbol!r}")
+        return mapped[symbol]
 
 
-_loaded: dict[tuple[bytes, str], int] = {}
+_mapped: dict[bytes, dict[str, int]] = {}
 
 
-def _map(data: bytes, symbol: str) -> int:
+def _map(data: bytes, symbol: str) -> dict[str, int]:
+    """Addresses of the functions that others may call; of formats not read here, `symbol`'s."""
     symbols = read_object(data)
-    engine = _engine()
+    engine = _engine()  # first: with it LLVM sees the symbols of this process
     if symbols is not None:
         _check(symbols, symbol)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    # An object loaded later shadows equal names of earlier ones, so this is the address in `data`.
-    address = int(engine.get_function_address(symbol))
-    if address == 0:
-        raise BackendError(f"the object file does not define {symbol!r}")
+    # An object loaded later shadows equal names of earlier ones: these are the addresses in `data`
+    # only as long as nothing else has been loaded.
+    functions = () if symbols is None else symbols.functions
+    names = [found.name for found in functions if found.exported and found.name.isascii()]
+    addresses = {name: int(engine.get_function_address(name)) for name in names or [symbol]}
     if symbols is not None and os.environ.get("CUBEPY_PERF") == "1":
-        _write_perf_map(engine, symbols)
-    return address
+        _write_perf_map(addresses, symbols)
+    return {name: address for name, address in addresses.items() if address}
 
 
 def _check(symbols: ObjectSymbols, symbol: str) -> None:
@@ -259,12 +264,12 @@ def _engine() -> Any:
     return engine
 
 
-def _write_perf_map(engine: Any, symbols: ObjectSymbols) -> None:
+def _write_perf_map(addresses: Mapping[str, int], symbols: ObjectSymbols) -> None:
     """Tell `perf` what stands where, in perf-<pid>.map of the temporary folder."""
     path = Path(tempfile.gettempdir()) / f"perf-{os.getpid()}.map"
     lines = []
     for function in symbols.functions:
-        address = engine.get_function_address(function.name) if function.name.isascii() else 0
+        address = addresses.get(function.name, 0)
         if address:
             lines.append(f"{address:x} {function.size:x} {function.name}\n")
     try:

@@ -14,19 +14,22 @@ import ctypes
 import functools
 import operator
 import os
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from cubepy.config import current
-from cubepy.errors import ArgumentError, LaunchError
-from cubepy_cpu import arena, jit, worker_code
+from cubepy.errors import ArgumentError, LaunchError, OutOfMemoryError
+from cubepy.runtime import switches
+from cubepy_cpu import arena, jit, probe, worker_code
 from cubepy_cpu.host import processor_count
+from cubepy_cpu.structures import Context
 
-__all__ = ["num_threads", "run", "set_num_threads"]
+__all__ = ["context", "machine_functions", "num_threads", "run", "set_num_threads"]
 
-_CHECK_SIGNALS = 50_000_000  # nanoseconds of work between two looks for Ctrl-C
-_CHECK_HELD = 1_000_000  # the same, while Python's lock is held
 _JOIN_SECONDS = 2.0
 
 _Function = Callable[..., int]
@@ -34,7 +37,11 @@ _Function = Callable[..., int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Code:
-    """The entry points of `workers.ll`; `launch_held` does not let go of Python's lock."""
+    """The entry points of `workers.ll`; `launch_held` does not let go of Python's lock.
+
+    `run` is all of a launch in machine code, where Python's objects are known: then the others are
+    not called from here.
+    """
 
     launch: _Function
     launch_held: _Function
@@ -43,19 +50,28 @@ class _Code:
     cancel: _Function
     stop: _Function
     worker: _Function
+    run: _Function | None
     sleeps: bool
 
 
 def _code() -> _Code:
-    return _load_code(worker_code.has_futex())
+    return _load_code(worker_code.has_futex(), not probe.why_not())
 
 
 @functools.cache
-def _load_code(futex: bool) -> _Code:  # noqa: FBT001 - a cached function takes its key by position
-    data = jit.cached_object(worker_code.text(futex=futex))
+def machine_functions(futex: bool, native: bool) -> Callable[[str], int]:  # noqa: FBT001 - a key
+    """The addresses of what `worker_code` defines, by name without `cubepy_`."""
+    python = probe.layout() if native else None
+    data = jit.cached_object(worker_code.text(futex=futex, python=python))
+    return lambda name: jit.load(data, f"cubepy_{name}")
+
+
+@functools.cache
+def _load_code(futex: bool, native: bool) -> _Code:  # noqa: FBT001 - a key
+    address_of = machine_functions(futex, native)
 
     def function(name: str, result: type | None, *arguments: type) -> tuple[_Function, _Function]:
-        address = jit.load(data, f"cubepy_{name}")
+        address = address_of(name)
         released = ctypes.CFUNCTYPE(result, *arguments)(address)
         return released, ctypes.PYFUNCTYPE(result, *arguments)(address)
 
@@ -73,8 +89,26 @@ def _load_code(futex: bool) -> _Code:  # noqa: FBT001 - a cached function takes 
         cancel=function("cancel", None, pointer)[1],
         stop=function("stop", None, pointer)[1],
         worker=function("worker", None, pointer, pointer, number)[0],
+        run=_run_function(function) if native else None,
         sleeps=futex,
     )
+
+
+def _run_function(function: Callable[..., tuple[_Function, _Function]]) -> _Function:
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    return function("run", number, *(pointer,) * 4, number, number, number)[1]
+
+
+#: What all launches share.
+context = Context(
+    switches=ctypes.addressof(switches),
+    none=id(None),
+    none_references=0 if sys.version_info >= (3, 12) else 1,
+    true=id(True),
+    array_type=id(np.ndarray),
+    int_type=id(int),
+    tuple_type=id(tuple),
+)
 
 
 class Pool:
@@ -91,13 +125,60 @@ class Pool:
             for index in range(worker_code.SLOTS)
         ]
         self._workers: list[threading.Thread] = []
+        self._gone: list[threading.Thread] = []
         self._stopped = False
         self._lock = threading.Lock()
         self._opened = threading.Condition()  # used where workers cannot sleep in machine code
         self._openings = 0
+        self._recruiter = self._recruit  # machine code has a pointer to it
+        self._word(worker_code.THREADS_MOST).value = threads
+        self._word(worker_code.START).value = id(self._recruiter)
+        self._word(worker_code.FREE).value = (1 << worker_code.SLOTS) - 1
+
+    def _word(self, offset: int) -> ctypes.c_int64:
+        return ctypes.c_int64.from_address(self._address + offset)
+
+    @property
+    def address(self) -> int:
+        """Where the memory begins that workers and launching threads share."""
+        return self._address
+
+    @property
+    def idle_slots(self) -> int:
+        """How many launches could begin now and be shared."""
+        if self._code.run is None:
+            return len(self._free)
+        return self._word(worker_code.FREE).value.bit_count()
+
+    @property
+    def deserted(self) -> bool:
+        """Whether nobody will read the pool's memory any more, once it is stopped."""
+        alone = not any(worker.is_alive() for worker in self._gone)
+        return alone and self.idle_slots == worker_code.SLOTS
 
     def run(self, entry: int, arguments: int, tasks: int, arena_bytes: int, work_hint: int) -> None:
         """As the function `run` of this module."""
+        if self._code.run is None:
+            self._run(entry, arguments, tasks, arena_bytes, work_hint)
+            return
+        status = self._code.run(
+            ctypes.addressof(context),
+            self._address,
+            entry,
+            arguments,
+            tasks,
+            arena_bytes,
+            work_hint,
+        )
+        if status == worker_code.RUN_NO_MEMORY:
+            raise OutOfMemoryError(f"no room for {arena_bytes} bytes of scratch memory")
+        if status == worker_code.RUN_FORKED:
+            complain()
+
+    def _run(
+        self, entry: int, arguments: int, tasks: int, arena_bytes: int, work_hint: int
+    ) -> None:
+        """What `cubepy_run` does, where machine code cannot reach into Python."""
         scratch = arena.take(arena_bytes)
         spare = None
         try:
@@ -110,9 +191,9 @@ class Pool:
         short = 0 < work_hint < worker_code.PRICE_AWAKE
         try:
             if short:
-                answer = self._code.launch_held(*launch, 1, work_hint, _CHECK_HELD)
+                answer = self._code.launch_held(*launch, 1, work_hint, worker_code.CHECK_HELD)
             else:
-                answer = self._code.launch(*launch, threads, work_hint, _CHECK_SIGNALS)
+                answer = self._code.launch(*launch, threads, work_hint, worker_code.CHECK_SIGNALS)
             if answer != worker_code.DONE:
                 if threads > 1 and (short or answer == worker_code.NEEDS_WORKERS):
                     self._share(slot, threads)
@@ -126,12 +207,11 @@ class Pool:
                 self._free.append(slot)
 
     def _finish(self, slot: int, scratch: arena.Block) -> None:
-        while self._code.resume(slot, scratch.address, _CHECK_SIGNALS) != worker_code.DONE:
+        while (
+            self._code.resume(slot, scratch.address, worker_code.CHECK_SIGNALS) != worker_code.DONE
+        ):
             if os.getpid() != self._process:
-                raise LaunchError(
-                    "the process was forked in the middle of a launch; the child cannot finish it. "
-                    "Fork before or after launches, not from a signal handler during one"
-                )
+                complain()
 
     def _share(self, slot: int, threads: int) -> None:
         """Open a slot to the workers, which are started if need be."""
@@ -151,6 +231,9 @@ class Pool:
             except KeyboardInterrupt:  # already on the way out, and not before it is safe
                 continue
             return
+
+    def _recruit(self) -> None:
+        self._start()
 
     def _start(self) -> bool:
         """Start the workers once; whether there are any."""
@@ -190,6 +273,7 @@ class Pool:
         with self._lock:
             self._stopped = True
             workers, self._workers = self._workers, []
+            self._gone += workers
             ctypes.c_int32.from_address(self._address + worker_code.READY).value = 0
         self._code.stop(self._address)
         with self._opened:
@@ -205,12 +289,27 @@ def _aligned(size: int) -> tuple[ctypes.Array[ctypes.c_char], int]:
     return memory, -(-ctypes.addressof(memory) // 64) * 64
 
 
+def complain() -> None:
+    """Raise what a launch ends with that a fork has torn."""
+    raise LaunchError(
+        "the process was forked in the middle of a launch; the child cannot finish it. "
+        "Fork before or after launches, not from a signal handler during one"
+    )
+
+
+context.complain = id(complain)
+
+
 class _State:
-    """The process's pool and how many threads it shall have."""
+    """The process's pool and how many threads it shall have.
+
+    `retired`: pools that were replaced while a launch or a worker may still have been in them.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.pool: Pool | None = None
+        self.retired: list[Pool] = []
         self.requested: int | None = None
         self.exiting = False
 
@@ -247,7 +346,7 @@ def set_num_threads(count: int | None) -> None:
         raise ArgumentError(f"set_num_threads takes a number from 1 up, or None, not {count!r}")
     with _state.lock:
         _state.requested = count
-        pool, _state.pool = _state.pool, None
+        pool = _take_pool()
     if pool is not None:
         pool.stop()
 
@@ -256,7 +355,18 @@ def _make_pool() -> Pool:
     with _state.lock:
         if _state.pool is None:
             _state.pool = Pool(1 if _state.exiting else num_threads())
+            context.pool = _state.pool.address
         return _state.pool
+
+
+def _take_pool() -> Pool | None:
+    """Leave the process without a pool; its last one, which is to be stopped."""
+    pool, _state.pool = _state.pool, None
+    context.pool = 0
+    _state.retired = [retired for retired in _state.retired if not retired.deserted]
+    if pool is not None:
+        _state.retired.append(pool)
+    return pool
 
 
 @atexit.register
@@ -264,7 +374,7 @@ def _leave() -> None:
     """Workers must be out of machine code before the interpreter is taken apart under them."""
     with _state.lock:
         _state.exiting = True
-        pool, _state.pool = _state.pool, None
+        pool = _take_pool()
     if pool is not None:
         pool.stop()
 
@@ -272,7 +382,11 @@ def _leave() -> None:
 def _forget_pool() -> None:
     """A fork leaves the workers behind, and locks as other threads held them."""
     _state.lock = threading.Lock()
+    if _state.pool is not None:
+        _state.retired.append(_state.pool)
     _state.pool = None
+    context.pool = 0
+    context.forks += 1
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,36 +1,46 @@
-"""The machine code of the worker pool, as LLVM text: what must run without Python's lock.
+"""The machine code around kernels, as LLVM text: the worker pool, and calls without Python.
 
 A *pool* is one block of memory with a few *slots*; a slot holds one launch. The launching thread
 fills a slot, opens it, wakes workers, and takes chunks itself until the counter has passed the last
 task; then it closes the slot and waits until no worker is in it. A worker enters a slot by counting
 itself in and looking again whether it is open, so that the launching thread never leaves while a
-worker may still read the slot. Memory of a pool is never given back while one of its workers lives,
-and `threads.py` is the only user of this module.
+worker may still read the slot. Memory of a pool is never given back while one of its workers lives
+or a launch is in it. Calls (`entry.ll`) are left out where Python's objects are not known.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 from importlib import resources
 from string import Template
 
 from cubepy_cpu.host import host_architecture
+from cubepy_cpu.structures import offsets
 
 __all__ = [
     "AGAIN",
     "DONE",
+    "FREE",
     "NEEDS_WORKERS",
     "READY",
+    "RUN_DONE",
+    "RUN_FORKED",
+    "RUN_NO_MEMORY",
+    "RUN_RAISED",
     "SLOTS",
     "SLOT_BYTES",
     "SLOT_START",
+    "START",
+    "THREADS_MOST",
     "has_futex",
     "pool_bytes",
     "text",
 ]
 
 # The pool, one cache line for each word that several threads write.
-SLOT_START = 192
+SLOT_START = 256
 SLOT_BYTES = 256
 SLOTS = 8
 
@@ -40,6 +50,9 @@ _LAYOUT = {
     "SLEEPERS": 64,  # i32, workers asleep or about to be
     "STOP": 128,  # i32, 1 tells the workers to leave
     "READY": (READY := 132),  # i32, 1 once workers exist
+    "THREADS_MOST": (THREADS_MOST := 136),  # i64, how many threads a launch may use
+    "START": (START := 144),  # ptr, the function of Python that starts the workers
+    "FREE": (FREE := 192),  # i64, a bit for each slot that no launch of `cubepy_run` uses
     "SLOT_START": SLOT_START,
     "SLOT_BYTES": SLOT_BYTES,
     "SLOTS": SLOTS,
@@ -53,10 +66,21 @@ _LAYOUT = {
     "TASKS": 208,  # i64
     "ARENA_BYTES": 216,  # i64
     "THREADS": 224,  # i64, how many share this launch
+    "BOX": 232,  # { ptr, i64 }, the launching thread's arena and its size
     # What `cubepy_launch` and `cubepy_resume` answer.
     "DONE": (DONE := 0),
     "AGAIN": (AGAIN := 1),  # time is up, or workers are still busy: look for signals, then resume
     "NEEDS_WORKERS": (NEEDS_WORKERS := 2),  # worth sharing, but nobody is there to share with
+    # What `cubepy_run` answers.
+    "RUN_DONE": (RUN_DONE := 0),
+    "RUN_RAISED": (RUN_RAISED := 1),  # an error is set
+    "RUN_NO_MEMORY": (RUN_NO_MEMORY := 2),  # nothing was run
+    "RUN_FORKED": (RUN_FORKED := 3),  # the child of a fork cannot finish its parent's launch
+    # `cubepy.runtime.Switches`.
+    "SWITCHES_EPOCH": 0,
+    "SWITCHES_CLOSED": 8,
+    # NumPy's bits for C-contiguous, aligned, writeable.
+    "FLAGS_SEEN": 0x0001 | 0x0100 | 0x0400,
 }
 
 FIRST_CHUNK = 32  # tasks at most; later chunks are sized by the clock
@@ -64,6 +88,8 @@ FIRST_CHUNK = 32  # tasks at most; later chunks are sized by the clock
 SPIN = 30_000  # a worker looks for more work this long before it sleeps
 SHORT_CHUNK, LONG_CHUNK = 100_000, 2_000_000  # chunks are made to last between these
 PRICE_AWAKE, PRICE_ASLEEP = 5_000, 50_000  # work that is worth a hand-off, a wake-up
+CHECK_SIGNALS = 50_000_000  # of work between two looks for Ctrl-C
+CHECK_HELD = 1_000_000  # the same, while Python's lock is held
 
 _MONOTONIC_CLOCK = 6 if sys.platform == "darwin" else 1
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
@@ -72,20 +98,36 @@ _FLOAT_STATE = {
     "x86_64": """
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
+; The state is mostly the default one already, but for flags of exceptions that were; setting it
+; costs more than looking.
 define internal i64 @enter_default_floats() {
+start:
   %box = alloca i32
   call void @llvm.x86.sse.stmxcsr(ptr %box)
   %old = load i32, ptr %box
+  %wide = zext i32 %old to i64
+  %modes = and i32 %old, 65472
+  %usual = icmp eq i32 %modes, 8064
+  br i1 %usual, label %done, label %change
+change:
   store i32 8064, ptr %box
   call void @llvm.x86.sse.ldmxcsr(ptr %box)
-  %wide = zext i32 %old to i64
+  br label %done
+done:
   ret i64 %wide
 }
 define internal void @leave_default_floats(i64 %wide) {
+start:
   %box = alloca i32
   %old = trunc i64 %wide to i32
+  %modes = and i32 %old, 65472
+  %usual = icmp eq i32 %modes, 8064
+  br i1 %usual, label %done, label %change
+change:
   store i32 %old, ptr %box
   call void @llvm.x86.sse.ldmxcsr(ptr %box)
+  br label %done
+done:
   ret void
 }
 """,
@@ -165,17 +207,24 @@ def pool_bytes() -> int:
     return SLOT_START + SLOTS * SLOT_BYTES
 
 
-def text(*, futex: bool) -> str:
-    """The module for this machine; without `futex` workers never sleep in it."""
+def text(*, futex: bool, python: Mapping[str, int] | None = None) -> str:
+    """The module for this machine; without `futex` workers never sleep in it.
+
+    `python` says where Python's objects have their fields; without it, calls are left out.
+    """
     architecture = host_architecture()
-    parts = (
+    parts = [
         _FLOAT_STATE.get(architecture, _NO_FLOAT_STATE),
         _PAUSE.get(architecture, _NO_PAUSE),
         _FUTEX if futex else _NAP,
-        resources.files("cubepy_cpu").joinpath("workers.ll").read_text(encoding="utf-8"),
-    )
+        _read("workers.ll"),
+    ]
+    if python is not None:
+        parts.append(_with_fields(_read("entry.ll")))
     return Template("".join(parts)).substitute(
         _LAYOUT,
+        **offsets(),
+        **(python or {}),
         FUTEX=_FUTEX_CALL.get(architecture, 0),
         CLOCK=_MONOTONIC_CLOCK,
         SPIN=SPIN,
@@ -184,4 +233,31 @@ def text(*, futex: bool) -> str:
         LONG=LONG_CHUNK,
         PRICE_AWAKE=PRICE_AWAKE,
         PRICE_ASLEEP=PRICE_ASLEEP,
+        CHECK_SIGNALS=CHECK_SIGNALS,
+        CHECK_HELD=CHECK_HELD,
     )
+
+
+def _read(name: str) -> str:
+    return resources.files("cubepy_cpu").joinpath(name).read_text(encoding="utf-8")
+
+
+_GET = re.compile(r"^  (%[\w.]+) = get (\w+) (%[\w.]+) (\w+)$", re.MULTILINE)
+_PUT = re.compile(r"^  put (\w+ %[\w.]+) (%[\w.]+) (\w+)$", re.MULTILINE)
+
+
+def _with_fields(template: str) -> str:
+    """`%x = get T %base FIELD` and `put T %x %base FIELD`, each as an address and an access."""
+    number = 0
+
+    def put(match: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        value, base, name = match.groups()
+        address = f"%put{number}"
+        return f"  {address} = getelementptr i8, ptr {base}, i64 ${name}\n" + (
+            f"  store {value}, ptr {address}"
+        )
+
+    loads = r"  \1.at = getelementptr i8, ptr \3, i64 $\4\n  \1 = load \2, ptr \1.at"
+    return _PUT.sub(put, _GET.sub(loads, template))

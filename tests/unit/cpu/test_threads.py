@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from cubepy.errors import ArgumentError, OutOfMemoryError
-from cubepy_cpu import arena, jit, threads, worker_code
+from cubepy_cpu import arena, jit, probe, threads, worker_code
 from cubepy_cpu.host import host, processor_count
 from cubepy_cpu.threads import Pool
 from tests.unit.cpu import kernels
@@ -27,11 +27,14 @@ SMALL = 1000  # a hint that it does not
 UNKNOWN = 0
 
 
-@pytest.fixture(params=[True, False], ids=["futex", "condition"])
+@pytest.fixture(params=["native", "futex", "condition"])
 def code(request: pytest.FixtureRequest) -> object:
-    if request.param and not worker_code.has_futex():
+    futex, native = request.param != "condition", request.param == "native"
+    if futex and not worker_code.has_futex():
         pytest.skip("no futex on this system")
-    return threads._load_code(request.param)
+    if native and probe.why_not():
+        pytest.skip(probe.why_not())
+    return threads._load_code(futex, native)
 
 
 @pytest.fixture
@@ -132,7 +135,7 @@ def test_arena_too_large_to_have_is_an_error_and_the_pool_goes_on(pool: Pool) ->
         pool.run(entry(kernels.COUNT), address, 4, 1 << 60, SHARE)
     del keep
     assert (count(pool, 1000, SHARE) == 1).all()
-    assert len(pool._free) == worker_code.SLOTS
+    assert pool.idle_slots == worker_code.SLOTS
 
 
 def test_arena_of_a_thread_is_used_again() -> None:
@@ -160,7 +163,7 @@ def test_more_launches_at_once_than_slots(pool: Pool) -> None:
     for launcher in launchers:
         launcher.join()
     assert wrong == []
-    assert len(pool._free) == worker_code.SLOTS
+    assert pool.idle_slots == worker_code.SLOTS
 
 
 def test_arenas_of_launches_from_several_threads_are_apart(pool: Pool) -> None:
@@ -319,7 +322,7 @@ time.sleep(0.05)
 assert int(out.sum()) == done
 for _ in range(20):
     assert count(10_000)
-assert len(threads._state.pool._free) == 8
+assert threads._state.pool.idle_slots == 8
 """)
 
 

@@ -1,0 +1,58 @@
+"""`k.over`: launchers over shapes, each made once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubepy.launcher.launcher import Launcher, likely_device, make_launcher
+from cubepy.launcher.resolver import Resolver
+from cubepy.launcher.work import Work
+from cubepy.runtime import Device, NativeTable, Sizes, shape_of
+from cubepy.runtime import device as find_device
+
+__all__ = ["Over", "make_over"]
+
+# Launchers that are kept; at the limit it starts anew.
+KEPT = 4096
+
+
+class Over:
+    """Launches of one unit for each place of a shape, whose last axis is x: `k.over(shape)`."""
+
+    __slots__ = ("_known", "_native", "_others", "_resolver")
+
+    def __init__(self, resolver: Resolver, native: NativeTable | None = None) -> None:
+        self._resolver = resolver
+        self._known: dict[Any, Launcher] = {}
+        self._others: dict[Any, Launcher] = {}
+        self._native = native.attach(self, self._known) if native is not None else None
+
+    def __call__(
+        self, shape: Sizes, device: str | Device | None = None, check: str = "auto"
+    ) -> Launcher:
+        """A launch over `shape` on `device`, by default that of the arguments, or the default."""
+        if type(shape) is not int:  # 1.0 equals 1, and is no size
+            shape = shape_of(shape)
+        usual = device is None and check == "auto"
+        launchers: dict[Any, Launcher] = self._known if usual else self._others
+        key = shape if usual else (shape, device, check)
+        found = launchers.get(key)
+        if found is None:
+            work = Work(shape=shape_of(shape), check=check)
+            if len(launchers) >= KEPT:
+                launchers.clear()
+            chosen = None if device is None else find_device(device)
+            found = launchers[key] = make_launcher(self._resolver, work, chosen)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{self._resolver.name}.over>"
+
+
+def make_over(resolver: Resolver) -> Over:
+    """The `over` of one kernel, in machine code if the default device has that."""
+    device = likely_device()
+    native = None if device is None else device.native_table(Over)
+    kind = Over if native is None else native.kind
+    over: Over = kind(resolver, native)
+    return over
