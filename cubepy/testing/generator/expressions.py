@@ -47,8 +47,24 @@ class Expressions:
         return self.random.choice(self._makers(type))(type, depth - 1)
 
     def condition(self, depth: int = 2) -> str:
-        """An expression of type bool, rarely constant."""
+        """An expression of type bool that parts units, or trips, more often than not."""
+        if self.scope.chance(0.6):
+            return self.parting()
         return self.random.choice((self.compare, self.compare, self.logic, self.chain))(BOOL, depth)
+
+    def parting(self) -> str:
+        """A residue compared with a number: true for some and false for others."""
+        known = [
+            variable.name
+            for variable in self.scope.find(uniform=self.uniform)
+            if variable.type in INTEGERS
+        ]
+        moving = [name for name in known if name[0] in "ixyjn"]
+        base = self.pick(*(moving if moving and self.scope.chance(0.5) else known or ["cb.i32(1)"]))
+        read = self.element(I32) if self.scope.chance(0.3) else ""
+        divisor = self.random.choice((2, 2, 3, 4, 5, 7))
+        sign, number = self.pick("<", "==", "!=", ">=", "<="), self.random.randrange(divisor)
+        return f"({read or base} % {divisor} {sign} {number})"
 
     def _makers(self, type: Scalar) -> tuple[Maker, ...]:
         if type is BOOL:
@@ -153,7 +169,17 @@ class Expressions:
     def _along(self, axis: str, *, near: bool) -> str:
         if not near:
             return self._wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
-        forms = ("{}", "{} + 1", "{} - 1", "{} * 2", "{} + 3", "-1 - {}", "{} // 2", "{} % 3")
+        forms = (
+            "{}",
+            "{} + 1",
+            "{} - 1",
+            "{} - 2",
+            "{} * 2",
+            "{} + 3",
+            "-1 - {}",
+            "{} // 2",
+            "{} % 3",
+        )
         return self.pick(*forms).format(axis)
 
     def _wild(self, type: Scalar) -> str:
