@@ -160,22 +160,59 @@ FLOAT: dict[str, Callable[[Lanes, Scalar, str, str], str]] = {
 
 
 def power(lanes: Lanes, scalar: Scalar, counter: Scalar, base: str, exponent: str) -> str:
-    """Square and multiply over every bit of the exponent, then the rule for negative exponents."""
-    one, zero = lanes.const(scalar, 1), lanes.const(scalar, 0)
-    result, factor = one, base
-    bits = counter.bits - (1 if counter.is_signed else 0)
-    for bit in range(bits):
-        flag = lanes.instruction("and", counter, exponent, lanes.const(counter, 1 << bit))
-        on = lanes.compare("icmp ne", counter, flag, lanes.const(counter, 0))
-        result = lanes.select(on, scalar, lanes.instruction("mul", scalar, result, factor), result)
-        factor = lanes.instruction("mul", scalar, factor, factor)
+    """Square and multiply until no lane has bits of its exponent left; then the rule for negative
+    exponents.
+    """
+    w, one = lanes.w, lanes.const(scalar, 1)
+    left = exponent
+    if counter.is_signed:
+        left = lanes.call("smax", counter, exponent, lanes.const(counter, 0))
+    head, more, done = (w.fresh(hint + ".") for hint in ("power", "more", "powered"))
+    before = w.label
+    w.jump(head)
+    w.begin(head)
+    phi = w.hook()
+    result, factor, rest = ("%" + w.fresh("p") for _ in range(3))
+    w.branch(_any_left(lanes, counter, rest), more, done)
+    w.begin(more)
+    bit = lanes.instruction("and", counter, rest, lanes.const(counter, 1))
+    odd = lanes.compare("icmp ne", counter, bit, lanes.const(counter, 0))
+    product = lanes.instruction("mul", scalar, result, factor)
+    next_result = lanes.select(odd, scalar, product, result)
+    next_factor = lanes.instruction("mul", scalar, factor, factor)
+    next_rest = lanes.instruction("lshr", counter, rest, lanes.const(counter, 1))
+    w.jump(head)
+    with w.at(phi):
+        for name, type, first, again in (
+            (result, lanes.type(scalar), one, next_result),
+            (factor, lanes.type(scalar), base, next_factor),
+            (rest, lanes.type(counter), left, next_rest),
+        ):
+            w.line(f"{name} = phi {type} [ {first}, %{before} ], [ {again}, %{more} ]")
+    w.begin(done)
     if not counter.is_signed:
         return result
-    odd_bit = lanes.instruction("and", counter, exponent, lanes.const(counter, 1))
-    odd = lanes.compare("icmp ne", counter, odd_bit, lanes.const(counter, 0))
+    return _with_negative_exponents(lanes, scalar, counter, base, exponent, result)
+
+
+def _any_left(lanes: Lanes, counter: Scalar, rest: str) -> str:
+    left = lanes.compare("icmp ne", counter, rest, lanes.const(counter, 0))
+    if not lanes.lanes:
+        return left
+    bits = lanes.w.value(f"bitcast {lanes.mask} {left} to i{lanes.lanes}")
+    return lanes.w.value(f"icmp ne i{lanes.lanes} {bits}, 0")
+
+
+def _with_negative_exponents(
+    lanes: Lanes, scalar: Scalar, counter: Scalar, base: str, exponent: str, result: str
+) -> str:
+    """0, except for bases 1 and -1."""
+    one, zero = lanes.const(scalar, 1), lanes.const(scalar, 0)
     is_one = lanes.compare("icmp eq", scalar, base, one)
     inverse = lanes.select(is_one, scalar, one, zero)
     if scalar.is_signed:
+        bit = lanes.instruction("and", counter, exponent, lanes.const(counter, 1))
+        odd = lanes.compare("icmp ne", counter, bit, lanes.const(counter, 0))
         minus = lanes.const(scalar, -1)
         is_minus = lanes.compare("icmp eq", scalar, base, minus)
         inverse = lanes.select(is_minus, scalar, lanes.select(odd, scalar, minus, one), inverse)
