@@ -31,12 +31,12 @@ def steps_apart(got: Array, expected: Array) -> Array:
     """How many representable values float arrays are apart; NaN and NaN: 0, one NaN: inf."""
     width = got.dtype.itemsize * 8
     sign = np.uint64(1) << np.uint64(width - 1)
-    ordered = []
-    for array in (got, expected):
-        bits = _words(array).astype(np.uint64)
-        magnitude = (bits & ~sign).astype(np.float64)
-        ordered.append(np.where(bits & sign != 0, -magnitude, magnitude))
-    steps = np.abs(ordered[0] - ordered[1])
+    bits = [_words(array).astype(np.uint64) for array in (got, expected)]
+    signs = [(each & sign) != 0 for each in bits]
+    sizes = [(each & ~sign).astype(np.int64) for each in bits]  # exact: floats would round these
+    apart = np.abs(sizes[0] - sizes[1]).astype(np.float64)
+    across = sizes[0].astype(np.float64) + sizes[1].astype(np.float64)
+    steps = np.where(signs[0] == signs[1], apart, across)
     both, either = _nan(got) & _nan(expected), _nan(got) | _nan(expected)
     return np.where(both, 0.0, np.where(either, np.inf, steps))
 
