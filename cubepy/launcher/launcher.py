@@ -7,6 +7,7 @@ calls in machine code, it is told of each call that went well, and `__call__` se
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,8 +35,8 @@ __all__ = ["Launcher", "PreparedLaunch", "likely_device", "make_launcher"]
 
 # Resolved launches that a function keeps for one device and one set of options.
 KEPT = 4096
-# Calls after which machine code hears again of what it may have forgotten.
-TOLD_AGAIN = 64
+# Calls after which machine code hears again of what it may have forgotten, the first time.
+PATIENCE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,22 +50,25 @@ class _Plan:
 
 
 class _Learnt:
-    """That machine code was told of a call; it forgets some when it is told of too many."""
+    """That machine code was told of a call; it forgets some when it is told of too many.
 
-    __slots__ = ("_epoch", "_misses", "_record", "_usable")
+    `patience`: how many such calls may come to Python until it is told again.
+    """
 
-    def __init__(self, record: Record, *, usable: bool) -> None:
-        self._record = record
+    __slots__ = ("_epoch", "_misses", "patience", "record")
+
+    def __init__(self, record: Record, patience: float) -> None:
+        self.record = record
         self._epoch = switches.epoch
-        self._usable = usable
         self._misses = 0
+        self.patience = patience
 
     def is_stale(self, record: Record) -> bool:
         """Whether machine code should be told again, now that such a call came here instead."""
-        if self._record is not record or self._epoch != switches.epoch:
+        if self.record is not record or self._epoch != switches.epoch:
             return True
         self._misses += 1
-        return self._usable and self._misses >= TOLD_AGAIN
+        return self._misses >= self.patience
 
 
 class Launcher:
@@ -99,23 +103,20 @@ class Launcher:
         if self._native is not None:
             learnt = self._learnt.get(key)
             if learnt is None or learnt.is_stale(record):
-                self._learn(self._native, key, record, plan, arguments)
+                again = learnt is not None and learnt.record is record
+                patience = 4 * learnt.patience if learnt is not None and again else PATIENCE
+                usable = self._learn(self._native, record, plan, arguments)
+                if len(self._learnt) >= KEPT:
+                    self._learnt.clear()
+                self._learnt[key] = _Learnt(record, patience if usable else math.inf)
 
     def _learn(
-        self,
-        native: NativeEntry,
-        key: Any,
-        record: Record,
-        plan: _Plan,
-        arguments: Sequence[Any],
-    ) -> None:
-        """Let machine code take the next call like this one, if it can."""
+        self, native: NativeEntry, record: Record, plan: _Plan, arguments: Sequence[Any]
+    ) -> bool:
+        """Let machine code take the next call like this one; whether it can."""
         epoch = switches.epoch if self._device is None else None
         call = expected_call(record, memory_owner(plan.device), plan.grid, arguments, epoch)
-        if len(self._learnt) >= KEPT:
-            self._learnt.clear()
-        usable = call is not None and native.learn(call)
-        self._learnt[key] = _Learnt(record, usable=usable)
+        return call is not None and native.learn(call)
 
     def _plan(self, arguments: Sequence[Any]) -> _Plan:
         device = self._device or device_of(arguments) or default_device()

@@ -135,12 +135,11 @@ class Device(ABC):
         """Where a memory of this device begins; only for devices that take words."""
         raise NotImplementedError
 
-    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
+    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytes) -> None:
         """Like `launch`, the argument block already filled but for its last word, REPORT.
 
         The short way for host memory: no binding is made for an argument, and the launch has
-        finished when it returns. The caller keeps the arrays alive; the device may change the
-        block.
+        finished when it returns. The caller keeps the arrays alive.
         """
         raise NotImplementedError
 

@@ -7,13 +7,20 @@ can; everything unusual falls back to the facts of `arguments.py`.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from cubepy.runtime.arguments import Span, address_of, alias_classes, facts_of, span_of
+from cubepy.runtime.arguments import (
+    Span,
+    address_of,
+    alias_classes,
+    facts_of,
+    span_of,
+    stride_classes,
+)
 from cubepy.runtime.base import Device
 from cubepy.runtime.buffers import Buffer
 
@@ -36,11 +43,11 @@ def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -
     spans: list[Span] = []
     for value, known in zip(values, comptime, strict=True):
         kind = type(value)
-        if kind is np.ndarray and value.ndim:
+        if kind is ndarray and (shape := value.shape):
             flags = value.flags.num & _SEEN
             if flags & _USUAL == _USUAL:
-                parts.append((value.dtype, value.ndim, flags))
                 start = address_of(value)
+                parts += (value.dtype, len(shape), flags)
                 spans.append((0, start, start + value.nbytes))
             else:
                 parts.append(facts_of(value))
@@ -51,26 +58,28 @@ def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -
             parts.append(kind)
         else:
             _add_unusual(value, key_of, parts, spans)
-    if len(spans) > 1 and _overlap(spans):
+    if len(spans) > 1 and _overlap(sorted(spans)):
         parts.append(alias_classes(spans))
     return tuple(parts)
 
 
-def _overlap(spans: Sequence[Span]) -> bool:
-    """Whether any two overlap."""
-    if len(spans) == 2:
-        (here, low, high), (there, start, stop) = spans
-        return here == there and low < stop and start < high
-    ordered = sorted(spans)
-    return any(
-        here == there and start < high
-        for (here, _, high), (there, start, _) in itertools.pairwise(ordered)
-    )
+def _overlap(spans: list[Span]) -> bool:
+    """Whether any two overlap, of spans in order."""
+    memory, furthest = -1, 0
+    for space, low, high in spans:
+        if space != memory:
+            memory, furthest = space, high
+        elif low < furthest:
+            return True
+        elif high > furthest:
+            furthest = high
+    return False
 
 
 def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], spans: list[Span]) -> None:
     if type(value) is Buffer:
-        parts.append((value.device, facts_of(value)))
+        classes = stride_classes(value.shape, value.strides, value.dtype.itemsize)
+        parts += (value.device, value.dtype, classes)
         spans.append(span_of(value))
     elif isinstance(value, np.generic):
         parts.append(type(value))  # not its dtype, which calls itself equal to `int`

@@ -31,11 +31,9 @@ class Packer:
     def __init__(self, abi: Abi) -> None:
         self._layout = struct.Struct("<" + "".join(map(_format, abi.words)))
 
-    def block(self, numbers: Iterable[float]) -> bytearray:
+    def block(self, numbers: Iterable[float]) -> bytes:
         """A new block."""
-        block = bytearray(self._layout.size)
-        self._layout.pack_into(block, 0, *numbers)
-        return block
+        return self._layout.pack(*numbers)
 
 
 def _format(word: Word) -> str:

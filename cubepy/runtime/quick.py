@@ -17,7 +17,7 @@ from cubepy.ir import F32, F64, BufferType, Scalar, StrideClass, Type
 from cubepy.runtime.arguments import ArrayFacts, address_of
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
-from cubepy.runtime.packing import Packer, grid_words, scalar_word
+from cubepy.runtime.packing import Packer, scalar_word
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.targeted import memory_owner
 
@@ -78,8 +78,6 @@ class QuickLaunch:
         ]
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
-        if grid.cubes == 0:
-            return
         numbers: list[float] = []
         for number, at, kind, size in self._parameters:
             value = values[at]
@@ -99,7 +97,9 @@ class QuickLaunch:
                 numbers.append(value)  # packing rounds it, once
             else:
                 numbers.append(self._scalar(number, value))
-        numbers += grid_words(grid)
+        numbers += grid.cube_count
+        numbers += grid.extent
+        numbers.append(0)
         self._device.launch_words(self._kernel, grid, self._packer.block(numbers))
 
     def _scalar(self, number: int, value: object) -> float:

@@ -81,7 +81,7 @@ class TargetedDevice(Device):
         """As the inner device says."""
         return self.inner.address(memory)
 
-    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
+    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytes) -> None:
         """Launch on the inner device."""
         self.inner.launch_words(kernel, grid, words)
 

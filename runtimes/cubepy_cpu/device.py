@@ -138,13 +138,13 @@ class CpuDevice(Device):
             for binding in bindings
         ]
         words = pack(kernel.artifact.abi, bindings, grid, addresses)
-        self.launch_words(kernel, grid, bytearray(words.tobytes()))
+        self.launch_words(kernel, grid, words.tobytes())
 
     def address(self, memory: HostMemory) -> int:
         """Where a memory begins."""
         return memory.address
 
-    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytearray) -> None:
+    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytes) -> None:
         """Run the kernel on a filled block of words and wait; raises what it reported."""
         code: Code = kernel.handle
         tasks = code.tasks(grid)
@@ -152,11 +152,10 @@ class CpuDevice(Device):
             return
         record = (ctypes.c_int64 * _REPORT_WORDS)() if code.faults else None
         if record is not None:
-            words[-8:] = ctypes.addressof(record).to_bytes(8, "little")
-        block = ctypes.c_char.from_buffer(words)
+            words = words[:-8] + ctypes.addressof(record).to_bytes(8, "little")
         threads.run(
             code.entry,
-            ctypes.addressof(block),
+            words,
             tasks,
             arena_bytes=code.arena_bytes,
             work_hint=code.work(grid),

@@ -252,7 +252,7 @@ class _Known:
 def _template(abi: Abi, call: ExpectedCall) -> ctypes.Array[ctypes.c_char]:
     """The block of a launch with all words of arguments 0."""
     words = Packer(abi).block((*(0,) * (len(abi.words) - 7), *grid_words(call.grid)))
-    return (ctypes.c_char * len(words)).from_buffer(words)
+    return (ctypes.c_char * len(words)).from_buffer_copy(words)
 
 
 def _parameter(abi: Abi, argument: Expected) -> Parameter:

@@ -109,6 +109,7 @@ context = Context(
     int_type=id(int),
     tuple_type=id(tuple),
 )
+_CONTEXT = ctypes.addressof(context)
 
 
 class Pool:
@@ -156,27 +157,24 @@ class Pool:
         alone = not any(worker.is_alive() for worker in self._gone)
         return alone and self.idle_slots == worker_code.SLOTS
 
-    def run(self, entry: int, arguments: int, tasks: int, arena_bytes: int, work_hint: int) -> None:
+    def run(
+        self, entry: int, arguments: int | bytes, tasks: int, arena_bytes: int, work_hint: int
+    ) -> None:
         """As the function `run` of this module."""
-        if self._code.run is None:
+        launch = self._code.run
+        if launch is None:
             self._run(entry, arguments, tasks, arena_bytes, work_hint)
             return
-        status = self._code.run(
-            ctypes.addressof(context),
-            self._address,
-            entry,
-            arguments,
-            tasks,
-            arena_bytes,
-            work_hint,
-        )
+        status = launch(_CONTEXT, self._address, entry, arguments, tasks, arena_bytes, work_hint)
+        if not status:
+            return
         if status == worker_code.RUN_NO_MEMORY:
             raise OutOfMemoryError(f"no room for {arena_bytes} bytes of scratch memory")
         if status == worker_code.RUN_FORKED:
             complain()
 
     def _run(
-        self, entry: int, arguments: int, tasks: int, arena_bytes: int, work_hint: int
+        self, entry: int, arguments: int | bytes, tasks: int, arena_bytes: int, work_hint: int
     ) -> None:
         """What `cubepy_run` does, where machine code cannot reach into Python."""
         scratch = arena.take(arena_bytes)
@@ -318,9 +316,11 @@ _state = _State()
 
 
 def run(
-    entry: int, arguments: int, tasks: int, *, arena_bytes: int = 0, work_hint: int = 0
+    entry: int, arguments: int | bytes, tasks: int, *, arena_bytes: int = 0, work_hint: int = 0
 ) -> None:
     """Call `entry(arguments, begin, end, arena)` for chunks that cover [0, tasks), and wait.
+
+    `arguments` is an address, or the bytes that are to stand there.
 
     `work_hint` is roughly how many nanoseconds one thread would need for all of it; 0 if nobody
     knows, and then the first chunk is timed. Any number of threads may launch at once. An exception
