@@ -29,8 +29,8 @@ from cubepy.ir.verify import falls_through
 
 __all__ = ["Ranges", "Subscript", "analyze_ranges"]
 
-# Limits of every launch (cubepy/runtime/grid.py): units along an axis, less than 2**53 and what whole
-# cubes add; units in all; elements along an axis of an argument.
+# Limits of every launch (cubepy/runtime/grid.py): units along an axis, less than 2**53 and what
+# whole cubes add; units in all; elements along an axis of an argument.
 MOST_ALONG = 1 << 54
 MOST_UNITS = 1 << 62
 MOST_ELEMENTS = 1 << 62
