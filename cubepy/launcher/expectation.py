@@ -21,6 +21,7 @@ from cubepy.runtime import (
     ExpectedValue,
     ExpectedVariable,
     Grid,
+    facts_of,
     span_of,
 )
 
@@ -63,15 +64,16 @@ def _expected(record: Record, device: Device, position: int, value: Any) -> Expe
     array = value.view if on_device else value
     if type(array) is not np.ndarray or not array.ndim:
         return None
-    flags = array.flags
-    if not (flags.c_contiguous and flags.aligned):
+    facts = facts_of(array)
+    if facts.staged:
         return None
     return ExpectedArray(
         position=position,
         parameter=parameter,
         dtype=array.dtype,
         ndim=array.ndim,
-        writeable=bool(flags.writeable),
+        classes=None if array.flags.c_contiguous else facts.classes,
+        writeable=facts.writable,
         device=device if on_device else None,
     )
 
@@ -80,8 +82,10 @@ def _span(value: np.ndarray[Any, Any] | Buffer) -> tuple[int, int]:
     """First byte and the one behind the last, whether there are any or not."""
     array = value.view if isinstance(value, Buffer) else value
     assert array is not None
-    _, low, _ = span_of(array) if array.size else (0, array.ctypes.data, 0)
-    return low, low + array.nbytes
+    if not array.size:
+        return array.ctypes.data, array.ctypes.data
+    _, low, high = span_of(array)
+    return low, high
 
 
 def _overlaps(spans: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:

@@ -87,7 +87,7 @@ class Launcher:
         self._work = work
         self._device = device
         self._plans: dict[Device, _Plan] = {}
-        self._native = native.attach(self) if native is not None else None
+        self._native = native.attach(self, resolver.signature) if native is not None else None
         self._learnt: dict[Any, _Learnt] = {}
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
@@ -186,7 +186,7 @@ class PreparedLaunch:
         self._plan = plan
         self._record = record
         self._key = key
-        self._native = native.attach(self) if native is not None else None
+        self._native = native.attach(self, resolver.signature) if native is not None else None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         resolver, record, plan = self._resolver, self._record, self._plan

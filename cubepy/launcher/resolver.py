@@ -57,10 +57,8 @@ class Resolver:
         self.program = program
         self.name = source.name
         self.parameters = tuple(source.signature.parameters)
-        by_name_only = any(
-            parameter.kind is parameter.KEYWORD_ONLY
-            for parameter in source.signature.parameters.values()
-        )
+        self.signature = tuple(source.signature.parameters.values())
+        by_name_only = any(each.kind is each.KEYWORD_ONLY for each in self.signature)
         # So many positional arguments are all there are, in order; -1: that never happens.
         self.positional = -1 if by_name_only else len(self.parameters)
         self.comptime = tuple(

@@ -11,11 +11,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any, Protocol
 
 import numpy as np
 
-from cubepy.ir import Scalar
+from cubepy.ir import Scalar, StrideClass
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 
 __all__ = [
@@ -49,7 +50,7 @@ switches = Switches()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedArray:
-    """An array, C-contiguous and aligned, with this very dtype object.
+    """An aligned array with this very dtype object; without gaps if `classes` is None.
 
     With a `device` it is a `Buffer` of that device.
     """
@@ -58,6 +59,7 @@ class ExpectedArray:
     parameter: int
     dtype: np.dtype[Any]
     ndim: int
+    classes: tuple[StrideClass, ...] | None
     writeable: bool
     device: Device | None
 
@@ -94,7 +96,7 @@ Expected = ExpectedArray | ExpectedNumber | ExpectedValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedCall:
-    """A positional call of `count` arguments that is known to launch a kernel over a grid.
+    """A call with `count` arguments, one a parameter, that is known to launch a kernel over a grid.
 
     `parameter` of an argument is its number among the kernel's parameters. `overlaps` has the pairs
     of arrays, numbered in the order of `arguments`, that share memory, the earlier first. With an
@@ -126,8 +128,11 @@ class NativeKind(Protocol):
         """A subclass of the class asked for."""
         ...
 
-    def attach(self, instance: object) -> NativeEntry:
-        """Make an instance of `kind` callable; to be done once, and before its first call."""
+    def attach(self, instance: object, parameters: Sequence[Parameter]) -> NativeEntry:
+        """Make an instance of `kind` callable with arguments for these parameters.
+
+        To be done once, before its first call.
+        """
         ...
 
 

@@ -211,10 +211,17 @@ layout:
   %flags = and i64 %flags.all, $FLAGS_SEEN
   %flags.wanted = get i64 %parameter PARAMETER_FLAGS
   %same.flags = icmp eq i64 %flags, %flags.wanted
-  br i1 %same.flags, label %copy, label %wrong
-copy:
+  br i1 %same.flags, label %sort, label %wrong
+sort:
+  %classes = get ptr %parameter PARAMETER_CLASSES
   %data = get ptr %array ARRAY_DATA
   store ptr %data, ptr %words
+  %dense = icmp eq ptr %classes, null
+  br i1 %dense, label %copy, label %strided
+strided:
+  %fits = call i1 @fill_strides(ptr %parameter, ptr %array, ptr %words, ptr %span)
+  ret i1 %fits
+copy:
   %shift = get i64 %parameter PARAMETER_SHIFT
   %lengths = get ptr %array ARRAY_DIMENSIONS
   %distances = get ptr %array ARRAY_STRIDES
@@ -244,6 +251,82 @@ cover:
   store i64 %low, ptr %span
   %span.high = getelementptr i64, ptr %span, i64 1
   store i64 %high, ptr %span.high
+  ret i1 true
+wrong:
+  ret i1 false
+}
+
+; The same for an array with gaps, or in another order, whose strides must have the expected classes.
+define internal i1 @fill_strides(ptr %parameter, ptr %array, ptr %words, ptr %span) {
+start:
+  %data = get ptr %array ARRAY_DATA
+  %ndim = get i64 %parameter PARAMETER_NDIM
+  %shift = get i64 %parameter PARAMETER_SHIFT
+  %classes = get ptr %parameter PARAMETER_CLASSES
+  %lengths = get ptr %array ARRAY_DIMENSIONS
+  %distances = get ptr %array ARRAY_STRIDES
+  %shape = getelementptr i64, ptr %words, i64 1
+  %strides = getelementptr i64, ptr %shape, i64 %ndim
+  %origin = ptrtoint ptr %data to i64
+  %size = shl i64 1, %shift
+  %part = sub i64 %size, 1
+  %last = sub i64 %ndim, 1
+  br label %axis
+axis:
+  %number = phi i64 [ 0, %start ], [ %next, %usable ]
+  %low = phi i64 [ %origin, %start ], [ %low.next, %usable ]
+  %high = phi i64 [ %origin, %start ], [ %high.next, %usable ]
+  %empty = phi i1 [ false, %start ], [ %empty.next, %usable ]
+  %some = icmp slt i64 %number, %ndim
+  br i1 %some, label %look, label %cover
+look:
+  %length.at = getelementptr i64, ptr %lengths, i64 %number
+  %length = load i64, ptr %length.at
+  %shape.at = getelementptr i64, ptr %shape, i64 %number
+  store i64 %length, ptr %shape.at
+  %distance.at = getelementptr i64, ptr %distances, i64 %number
+  %distance = load i64, ptr %distance.at
+  %stride = ashr i64 %distance, %shift
+  %strides.at = getelementptr i64, ptr %strides, i64 %number
+  store i64 %stride, ptr %strides.at
+  %odd = and i64 %distance, %part
+  %even = icmp eq i64 %odd, 0
+  br i1 %even, label %classify, label %wrong
+classify:
+  ; Of an axis with fewer than two elements the stride says nothing: it counts as row-major.
+  %inner = icmp eq i64 %number, %last
+  %usual = select i1 %inner, i8 $CLASS_ONE, i8 $CLASS_OTHER
+  %zero = icmp eq i64 %stride, 0
+  %one = icmp eq i64 %stride, 1
+  %minus = icmp eq i64 %stride, -1
+  %own.0 = select i1 %zero, i8 $CLASS_ZERO, i8 $CLASS_OTHER
+  %own.1 = select i1 %one, i8 $CLASS_ONE, i8 %own.0
+  %own = select i1 %minus, i8 $CLASS_MINUS_ONE, i8 %own.1
+  %short = icmp slt i64 %length, 2
+  %class = select i1 %short, i8 %usual, i8 %own
+  %class.at = getelementptr i8, ptr %classes, i64 %number
+  %class.wanted = load i8, ptr %class.at
+  %same = icmp eq i8 %class, %class.wanted
+  br i1 %same, label %usable, label %wrong
+usable:
+  %none = icmp eq i64 %length, 0
+  %empty.next = or i1 %empty, %none
+  %steps = sub i64 %length, 1
+  %reach = mul i64 %steps, %distance
+  %down = icmp slt i64 %reach, 0
+  %less = select i1 %down, i64 %reach, i64 0
+  %more = select i1 %down, i64 0, i64 %reach
+  %low.next = add i64 %low, %less
+  %high.next = add i64 %high, %more
+  %next = add i64 %number, 1
+  br label %axis
+cover:
+  %stop = add i64 %high, %size
+  %low.seen = select i1 %empty, i64 %origin, i64 %low
+  %stop.seen = select i1 %empty, i64 %origin, i64 %stop
+  store i64 %low.seen, ptr %span
+  %span.high = getelementptr i64, ptr %span, i64 1
+  store i64 %stop.seen, ptr %span.high
   ret i1 true
 wrong:
   ret i1 false
@@ -541,6 +624,50 @@ long:
   ret i64 %status
 }
 
+; Arguments in the order of the parameters; 0 if a keyword is no name of one that is left. Names are
+; compared by address, as equal ones in code are the same object; Python judges others.
+define internal i1 @arrange(ptr %plan, ptr %args, i64 %positional, ptr %keywords, ptr %ordered) {
+start:
+  %bytes = shl i64 %positional, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %ordered, ptr align 8 %args, i64 %bytes, i1 false)
+  %count = get i64 %plan PLAN_NAME_COUNT
+  %names = get ptr %plan PLAN_NAMES
+  %list = getelementptr i8, ptr %keywords, i64 $TUPLE_ITEMS
+  br label %keyword
+keyword:
+  %place = phi i64 [ %positional, %start ], [ %place.next, %take ]
+  %some = icmp slt i64 %place, %count
+  br i1 %some, label %read, label %right
+read:
+  %turn = sub i64 %place, %positional
+  %keyword.at = getelementptr ptr, ptr %list, i64 %turn
+  %keyword.name = load ptr, ptr %keyword.at
+  br label %search
+search:
+  %number = phi i64 [ %positional, %read ], [ %number.next, %other ]
+  %left = icmp slt i64 %number, %count
+  br i1 %left, label %compare, label %wrong
+compare:
+  %name.at = getelementptr ptr, ptr %names, i64 %number
+  %name = load ptr, ptr %name.at
+  %same = icmp eq ptr %name, %keyword.name
+  br i1 %same, label %take, label %other
+other:
+  %number.next = add i64 %number, 1
+  br label %search
+take:
+  %value.at = getelementptr ptr, ptr %args, i64 %place
+  %value = load ptr, ptr %value.at
+  %ordered.at = getelementptr ptr, ptr %ordered, i64 %number
+  store ptr %value, ptr %ordered.at
+  %place.next = add i64 %place, 1
+  br label %keyword
+right:
+  ret i1 true
+wrong:
+  ret i1 false
+}
+
 ; The vectorcall function of native kinds.
 define ptr @cubepy_call(ptr %self, ptr %args, i64 %counted, ptr %names) {
 start:
@@ -553,11 +680,27 @@ start:
   %switches = get ptr %context CONTEXT_SWITCHES
   %closed = get i64 %switches SWITCHES_CLOSED
   %open = icmp eq i64 %closed, 0
-  %positional = icmp eq ptr %names, null
-  %usual = and i1 %open, %positional
-  br i1 %usual, label %begin, label %forward
+  %positional = and i64 %counted, 9223372036854775807
+  %most = get i64 %plan PLAN_POSITIONAL
+  %permitted = icmp sle i64 %positional, %most
+  %usual = and i1 %open, %permitted
+  br i1 %usual, label %sort, label %forward
+sort:
+  %unnamed = icmp eq ptr %names, null
+  br i1 %unnamed, label %begin, label %named
+named:
+  %named.count = get i64 %names TUPLE_LENGTH
+  %both = add i64 %positional, %named.count
+  %parameters = get i64 %plan PLAN_NAME_COUNT
+  %complete = icmp eq i64 %both, %parameters
+  br i1 %complete, label %arrange, label %forward
+arrange:
+  %ordered = alloca ptr, i64 %parameters, align 16
+  %arranged = call i1 @arrange(ptr %plan, ptr %args, i64 %positional, ptr %names, ptr %ordered)
+  br i1 %arranged, label %begin, label %forward
 begin:
-  %count = and i64 %counted, 9223372036854775807
+  %values = phi ptr [ %args, %sort ], [ %ordered, %arrange ]
+  %count = phi i64 [ %positional, %sort ], [ %parameters, %arrange ]
   %epoch = get i64 %switches SWITCHES_EPOCH
   %bytes = get i64 %plan PLAN_BLOCK_BYTES
   %block = alloca i8, i64 %bytes, align 16
@@ -582,7 +725,7 @@ arguments:
   %template = get ptr %record RECORD_BLOCK
   %size = get i64 %record RECORD_BLOCK_BYTES
   call void @llvm.memcpy.p0.p0.i64(ptr align 16 %block, ptr align 16 %template, i64 %size, i1 false)
-  %filled = call i1 @fill(ptr %context, ptr %record, ptr %args, ptr %block, ptr %spans)
+  %filled = call i1 @fill(ptr %context, ptr %record, ptr %values, ptr %block, ptr %spans)
   br i1 %filled, label %aliases, label %other
 aliases:
   %apart = call i1 @overlap_as_expected(ptr %record, ptr %spans)

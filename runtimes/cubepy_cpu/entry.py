@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,14 +30,14 @@ from cubepy.runtime import (
 from cubepy.target import Abi, WordKind
 from cubepy_cpu import probe, threads, worker_code
 from cubepy_cpu.loaded_code import Code
-from cubepy_cpu.structures import Parameter, Plan, Record, Sink, Source, Variable
+from cubepy_cpu.structures import Class, Parameter, Plan, Record, Sink, Source, Variable
 
 __all__ = ["Entry", "Kind", "Table", "kind_of", "table_of"]
 
 # Calls that one callable knows; the oldest is forgotten for another.
 KEPT = 8
 
-_CONTIGUOUS_ALIGNED, _WRITEABLE = 0x0001 | 0x0100, 0x0400
+_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x0001, 0x0100, 0x0400
 _SOURCES: dict[type, Source] = {
     float: Source.DOUBLE,
     np.float64: Source.DOUBLE,
@@ -81,9 +83,9 @@ class Kind(_Native):
     def __init__(self, base: type) -> None:
         super().__init__(base, "call")
 
-    def attach(self, instance: object) -> Entry:
+    def attach(self, instance: object, parameters: Sequence[inspect.Parameter]) -> Entry:
         """Make an instance of `kind` callable, and give what it can be taught with."""
-        entry = Entry(self._general)
+        entry = Entry(self._general, parameters)
         self._attach(instance, entry.address)
         return entry
 
@@ -155,9 +157,18 @@ _immortal: list[Any] = []
 class Entry:
     """What machine code knows of one callable: the owner of its plan."""
 
-    def __init__(self, general: Any) -> None:
+    def __init__(self, general: Any, parameters: Sequence[inspect.Parameter]) -> None:
         self._general = general
-        self._plan = Plan(context=ctypes.addressof(threads.context), general=id(general))
+        self._parameters = parameters
+        names = [0 if each.kind is each.POSITIONAL_ONLY else id(each.name) for each in parameters]
+        self._names = (ctypes.c_void_p * len(names))(*names)
+        self._plan = Plan(
+            context=ctypes.addressof(threads.context),
+            general=id(general),
+            names=ctypes.addressof(self._names),
+            name_count=len(names),
+            positional=sum(each.kind is not each.KEYWORD_ONLY for each in parameters),
+        )
         self._known: list[_Known] = []
         self._leaving: list[_Known] = []
 
@@ -222,6 +233,10 @@ class _Known:
         parameters = [_parameter(abi, argument) for argument in call.arguments]
         variables = [_variable(variable) for variable in call.variables]
         arrays = [each for each in call.arguments if isinstance(each, ExpectedArray)]
+        classes = [_classes(argument) for argument in call.arguments]
+        for parameter, each in zip(parameters, classes, strict=True):
+            parameter.classes = ctypes.addressof(each) if each else 0
+        self._classes = classes
         self._parameters = (Parameter * len(parameters))(*parameters)
         self._variables = (Variable * len(variables))(*variables)
         self._overlaps = _pairs(len(arrays), call.overlaps)
@@ -266,7 +281,7 @@ def _parameter(abi: Abi, argument: Expected) -> Parameter:
                 value=id(dtype),
                 device=id(device),
                 ndim=argument.ndim,
-                flags=_CONTIGUOUS_ALIGNED | (_WRITEABLE if argument.writeable else 0),
+                flags=_flags(argument),
                 shift=dtype.itemsize.bit_length() - 1,
             )
         case ExpectedNumber(kind=kind, element=element):
@@ -289,6 +304,17 @@ def _parameter(abi: Abi, argument: Expected) -> Parameter:
                 type=id(type(value)),
                 value=id(value),
             )
+
+
+def _flags(array: ExpectedArray) -> int:
+    dense = _CONTIGUOUS if array.classes is None else 0
+    return _ALIGNED | dense | (_WRITEABLE if array.writeable else 0)
+
+
+def _classes(argument: Expected) -> ctypes.Array[ctypes.c_uint8] | None:
+    if not isinstance(argument, ExpectedArray) or argument.classes is None:
+        return None
+    return (ctypes.c_uint8 * argument.ndim)(*(Class[kind.name] for kind in argument.classes))
 
 
 def _sink(element: Scalar) -> Sink:

@@ -10,7 +10,17 @@ import ctypes
 from collections.abc import Mapping
 from enum import IntEnum
 
-__all__ = ["Command", "Context", "Parameter", "Plan", "Record", "Source", "Variable", "offsets"]
+__all__ = [
+    "Class",
+    "Command",
+    "Context",
+    "Parameter",
+    "Plan",
+    "Record",
+    "Source",
+    "Variable",
+    "offsets",
+]
 
 _WORD, _POINTER = ctypes.c_int64, ctypes.c_void_p
 
@@ -60,6 +70,15 @@ class Sink(IntEnum):
     BOOL = 3
 
 
+class Class(IntEnum):
+    """Classes of strides, counted in elements."""
+
+    ZERO = 0
+    ONE = 1
+    MINUS_ONE = 2
+    OTHER = 3
+
+
 class Parameter(ctypes.Structure):
     """One argument of a call: what it must be, and the word of the block where it goes."""
 
@@ -72,6 +91,7 @@ class Parameter(ctypes.Structure):
         ("device", _POINTER),
         ("ndim", _WORD),
         ("flags", _WORD),
+        ("classes", _POINTER),  # a byte an axis, of `Class`; null for an array without gaps
         ("shift", _WORD),  # log2 of the bytes of an element
         ("sink", _WORD),
         ("low", _WORD),
@@ -126,6 +146,9 @@ class Plan(ctypes.Structure):
         ("first", _POINTER),
         ("block_bytes", _WORD),  # the largest of all records
         ("array_count", _WORD),
+        ("names", _POINTER),  # of the parameters, null for those that have none in a call
+        ("name_count", _WORD),
+        ("positional", _WORD),  # so many arguments may come without a name
     )
 
 
@@ -149,7 +172,7 @@ def offsets() -> Mapping[str, int]:
         found[f"{name}_BYTES"] = ctypes.sizeof(structure)
         for field, *_ in structure._fields_:
             found[f"{name}_{field.upper()}"] = getattr(structure, field).offset
-    for kinds in (Source, Sink):
+    for kinds in (Source, Sink, Class):
         for kind in kinds:
             found[f"{kinds.__name__.upper()}_{kind.name}"] = int(kind)
     return found

@@ -46,8 +46,8 @@ def python_calls(call: Callable[[], object]) -> list[str]:
     return seen[1:]  # but for `call` itself
 
 
-def is_native(launch: Callable[..., object], *arguments: Any) -> bool:
-    return python_calls(lambda: launch(*arguments)) == []
+def is_native(launch: Callable[..., object], *arguments: Any, **keywords: Any) -> bool:
+    return python_calls(lambda: launch(*arguments, **keywords)) == []
 
 
 def fresh(kernel: Any) -> Any:

@@ -113,6 +113,63 @@ def test_keywords_and_unpacked_arguments() -> None:
     launch(*(2.0, x), y=y)
     assert set(y) == {9}
     assert is_native(launch, *[2.0, x, y])
+    assert is_native(launch, 2.0, y=y, x=x)
+    assert is_native(launch, y=y, x=x, a=2.0)
+    assert set(y) == {15}
+    for wrong in ({"y": y, "z": x}, {"x": x}, {"x": x, "y": y, "a": 1.0}, {"y": y, "": x}):
+        with pytest.raises(ArgumentError):
+            launch(2.0, **wrong)
+
+
+@cb.cube
+def filled(out: Array[i32], /, first: i32, *, step: i32 = i32(2)) -> None:  # noqa: B008
+    i = cb.ABSOLUTE_POS
+    if i < len(out):
+        out[i] = first + i32(i) * step
+
+
+def test_keyword_only_and_positional_only_parameters() -> None:
+    launch, out = filled.over(3), np.zeros(3, np.int32)
+    for _ in range(2):
+        launch(out, 1, step=5)
+        assert out.tolist() == [1, 6, 11]
+        launch(out, first=2, step=1)
+        assert out.tolist() == [2, 3, 4]
+        launch(out, 1)
+        assert out.tolist() == [1, 3, 5]
+        with pytest.raises(ArgumentError, match="too many positional arguments"):
+            launch(out, 1, 5)
+        with pytest.raises(ArgumentError, match="out"):
+            launch(out=out, first=1, step=5)
+    assert is_native(launch, out, 1, step=5)
+    assert is_native(launch, out, step=5, first=1)
+    launch(out, 3, **{"".join(["st", "ep"]): 4})  # equal to "step", but another object
+    assert out.tolist() == [3, 7, 11]
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda whole: whole[:, :, 1],
+        lambda whole: whole[::-1, 1:3, 0],
+        lambda whole: whole[1].T,
+        lambda whole: whole[:1, :, 2],
+        lambda whole: np.broadcast_to(whole[0, 0], (5, 6)),
+        lambda whole: whole[2:4, 3:3, 0],
+        lambda whole: whole[0, ::-2, ::3],
+    ],
+)
+def test_arrays_with_gaps_and_in_other_orders(view: Callable[[Any], Any]) -> None:
+    whole = np.arange(4 * 5 * 6, dtype=np.float32).reshape(4, 5, 6)
+    x = view(whole)
+    out = np.zeros((x.shape[1], 2 * x.shape[0]), np.float32)[:, ::2]
+    launch = transposed.over((8, 8))
+    for _ in range(2):
+        out[:] = 0
+        launch(x, out)
+        stride = out.strides[0] // 4
+        assert np.array_equal(out, x.T + np.float32(stride))
+    assert is_native(launch, x, out)
 
 
 def test_infinite_and_huge_scalars() -> None:
