@@ -97,7 +97,7 @@ def test_other_arguments_are_for_python_to_judge(a: Any, x: Any) -> None:
 def test_errors_are_those_of_python(
     arguments: tuple[Any, ...], keywords: dict[str, Any], error: str
 ) -> None:
-    launch, x, y = saxpy.over(64), ones(), ones()
+    launch, x, y = fresh(saxpy).over(64), ones(), ones()
     launch(2.0, x, y)
     for _ in range(2):
         with pytest.raises(ArgumentError, match=error):
@@ -106,7 +106,7 @@ def test_errors_are_those_of_python(
 
 
 def test_keywords_and_unpacked_arguments() -> None:
-    launch, x, y = saxpy.over(64), ones(), ones()
+    launch, x, y = fresh(saxpy).over(64), ones(), ones()
     launch(2.0, x, y)
     launch(2.0, x, y=y)
     launch(y=y, a=2.0, x=x)
