@@ -10,7 +10,7 @@ from __future__ import annotations
 from cubepy.codegen.llvm.gang import Gang, Mask, Scope
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.values import Value
-from cubepy.ir import Op, Region, Scalar, falls_through, ops
+from cubepy.ir import Op, Region, Scalar, ops
 from cubepy.ir.analyses import Shape
 
 _EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
@@ -55,10 +55,7 @@ def emit_if(gang: Gang, op: Op) -> None:
     condition = op.operands[0]
     assumed = gang.analysis.assumed.get(condition)
     if assumed is not None:
-        arm = op.regions[0 if assumed else 1]
-        gang.emit_region(gang, arm)
-        if not gang.dead and not falls_through(arm):  # all lanes here have been taken out
-            gang.terminate(_behind(gang, _innermost(gang)))
+        gang.emit_region(gang, op.regions[0 if assumed else 1])
         return
     if op in gang.analysis.divergent:
         _parting_if(gang, op)
@@ -127,6 +124,7 @@ def emit_exit(gang: Gang, op: Op) -> None:
         gang.terminate(target.next if row is ops.CONTINUE else target.end)
         return
     _take_out(gang, op, gang.mask_parts(gang.mask))
+    gang.terminate(_behind(gang, _innermost(gang)))
 
 
 def _take_out(gang: Gang, op: Op, going: tuple[str, ...]) -> None:
