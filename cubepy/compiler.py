@@ -105,7 +105,9 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
     return Stages(lowered=kernel, optimized=optimized, artifact=artifact)
 
 
-Definitions = Callable[[str, ir.Scalar], Callable[..., object] | None]
+# A Python function and the types of its parameters, by name and first operand's type of an op.
+Definition = tuple[Callable[..., object], Sequence[ir.Scalar]]
+Definitions = Callable[[str, ir.Scalar], Definition | None]
 _definitions: Definitions = lambda name, type: None  # noqa: E731
 
 
@@ -118,13 +120,12 @@ def provide_library(definitions: Definitions) -> None:
 
 @functools.cache
 def library(opdef: ir.OpDef, type: ir.Scalar) -> Sequence[ir.Function]:
-    """The definition of a library op for a float type, after the functions it calls."""
+    """The definition of a library op by its first operand's type, after the functions it calls."""
     definition = _definitions(opdef.name, type)
     if definition is None:
         raise CubeError(f"no definition of {opdef.name} for {type}")
-    return frontend.lower_function(
-        definition, (type,) * len(opdef.operands), name=f"std.{opdef.name}.{type}"
-    )
+    function, types = definition
+    return frontend.lower_function(function, types, name=f"std.{opdef.name}.{type}")
 
 
 @dataclass(slots=True, eq=False)

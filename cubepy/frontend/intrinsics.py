@@ -7,7 +7,6 @@ here in terms of ops.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable
 from functools import cache
 
@@ -32,6 +31,7 @@ from cubepy.frontend.operators import binary
 from cubepy.frontend.scalars import scalar_of
 from cubepy.frontend.values import (
     Known,
+    TupleValue,
     Value,
     is_number,
 )
@@ -39,6 +39,7 @@ from cubepy.ir import (
     BOOL,
     F32,
     I32,
+    INDEX,
     SCALARS,
     Op,
     OpDef,
@@ -52,7 +53,12 @@ __all__ = ["apply_row", "elementwise_rows", "type_argument"]
 
 _SPECIAL = frozenset(
     {"select", "cast", "bitcast", "shared", "local_array", "len", "abs", "min", "max", "round"}
+    | {"rotl", "rotr", "ldexp"}
 )
+
+
+# An exponent that takes any number of any type to 0 or infinity.
+_FARTHEST = 1 << 13
 
 
 def elementwise_rows() -> list[OpDef]:
@@ -122,6 +128,8 @@ def _floats(
 
 for _row in elementwise_rows():
     lowers_intrinsic(_row.python)(_elementwise(_row))
+
+lowers_intrinsic("ln")(_elementwise(ops.LOG))
 
 
 # ── conversion and choice ────────────────────────────────────────────────────────────────────────
@@ -194,36 +202,11 @@ def lower_clamp(frame: Frame, call: Call) -> Value:
     return frame.emit(ops.MIN, raised, high, at=call.node)
 
 
-@lowers_intrinsic("rsqrt")
-def lower_rsqrt(frame: Frame, call: Call) -> Value:
-    """`1 / sqrt(x)`."""
-    root = apply_row(frame, ops.SQRT, required(frame, call, "value"), call.node, call.name)
-    return binary(
-        frame, ast.Div(), Operand(Known(1.0), call.node), Operand(root, call.node), call.node
-    )
-
-
 @lowers_intrinsic("recip")
 def lower_recip(frame: Frame, call: Call) -> Value:
     """`1 / x`."""
     (operand,) = required(frame, call, "value")
     return binary(frame, ast.Div(), Operand(Known(1.0), call.node), operand, call.node)
-
-
-@lowers_intrinsic("degrees")
-def lower_degrees(frame: Frame, call: Call) -> Value:
-    """Radians to degrees."""
-    (operand,) = required(frame, call, "value")
-    factor = Operand(Known(180.0 / math.pi), call.node)
-    return binary(frame, ast.Mult(), operand, factor, call.node)
-
-
-@lowers_intrinsic("radians")
-def lower_radians(frame: Frame, call: Call) -> Value:
-    """Degrees to radians."""
-    (operand,) = required(frame, call, "value")
-    factor = Operand(Known(math.pi / 180.0), call.node)
-    return binary(frame, ast.Mult(), operand, factor, call.node)
 
 
 @lowers_intrinsic("cdiv")
@@ -244,26 +227,41 @@ def lower_cdiv(frame: Frame, call: Call) -> Value:
     return frame.emit(ops.ADD, quotient, convert(frame, more, type, call.node), at=call.node)
 
 
-@lowers_intrinsic("rotl", "rotr")
-def lower_rotate(frame: Frame, call: Call) -> Value:
-    """Bits moved round: two shifts of the unsigned value."""
-    value, count = required(frame, call, "value", "count")
-    op = typed(frame, value.value, value.node)
-    type = scalar_type(op)
-    if not type.is_integer:
-        raise frame.error(CubeTypeError, f"{call.name} takes integers, not {type}", call.node)
-    unsigned = SCALARS[f"u{type.bits}"]
-    bits = frame.emit(ops.BITCAST, op, at=call.node, attrs={"to": unsigned}) \
-        if type.is_signed else op  # fmt: skip
-    steps = convert(frame, as_index(frame, count.value, count.node, "a count"), unsigned, call.node)
-    mask = frame.const(unsigned, type.bits - 1, call.node)
-    width = frame.const(unsigned, type.bits, call.node)
-    near = frame.emit(ops.BIT_AND, steps, mask, at=call.node)
-    far = frame.emit(ops.SUB, width, near, at=call.node)
-    left, right = (near, far) if call.name.endswith("rotl") else (far, near)
-    upper = frame.emit(ops.SHL, bits, left, at=call.node)
-    lower = frame.emit(ops.SHR, bits, right, at=call.node)
-    result = frame.emit(ops.BIT_OR, upper, lower, at=call.node)
-    if not type.is_signed:
-        return result
-    return frame.emit(ops.BITCAST, result, at=call.node, attrs={"to": type})
+def _rotation(row: OpDef) -> Callable[[Frame, Call], Value]:
+    def run(frame: Frame, call: Call) -> Value:
+        """The count is any integer, taken modulo the width of the value."""
+        value, count = required(frame, call, "value", "count")
+        op = typed(frame, value.value, value.node)
+        type = scalar_type(op)
+        if not type.is_integer:
+            raise frame.error(CubeTypeError, f"{call.name} takes integers, not {type}", call.node)
+        steps = convert(frame, as_index(frame, count.value, count.node, "a count"), type, call.node)
+        return frame.emit(row, op, steps, at=call.node)
+
+    return run
+
+
+for _row in (ops.ROTL, ops.ROTR):
+    lowers_intrinsic(_row.python)(_rotation(_row))
+
+
+@lowers_intrinsic("frexp")
+def lower_frexp(frame: Frame, call: Call) -> Value:
+    """`cb.frexp(x)`: a significand from 1/2 to 1, and the exponent as i32."""
+    operands = required(frame, call, "value")
+    rows = (ops.FREXP_MANTISSA, ops.FREXP_EXPONENT)
+    parts = [apply_row(frame, row, operands, call.node, call.name) for row in rows]
+    return TupleValue(tuple(parts))
+
+
+@lowers_intrinsic("ldexp")
+def lower_ldexp(frame: Frame, call: Call) -> Value:
+    """`cb.ldexp(x, n)`: x·2**n rounded once; n is any integer."""
+    value, exponent = required(frame, call, "value", "exponent")
+    made = unify(frame, [value], call.node, "scale")
+    if not _takes(ops.FREXP_MANTISSA, scalar_type(made[0])):
+        made = _floats(frame, ops.FREXP_MANTISSA, [value], made, call.node, call.name)
+    steps = as_index(frame, exponent.value, exponent.node, "an exponent")
+    for row, limit in ((ops.MAX, -_FARTHEST), (ops.MIN, _FARTHEST)):
+        steps = frame.emit(row, steps, frame.const(INDEX, limit, call.node), at=call.node)
+    return frame.emit(ops.LDEXP, made[0], convert(frame, steps, I32, call.node), at=call.node)

@@ -38,6 +38,13 @@ __all__ = [
     "UNIT_POS_Y",
     "UNIT_POS_Z",
     "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
     "atomic_add",
     "atomic_and_",
     "atomic_compare_exchange",
@@ -49,8 +56,10 @@ __all__ = [
     "atomic_store",
     "atomic_sub",
     "atomic_xor",
+    "bit_reverse",
     "bitcast",
     "cast",
+    "cbrt",
     "cdiv",
     "ceil",
     "clamp",
@@ -58,6 +67,7 @@ __all__ = [
     "comptime",
     "copysign",
     "cos",
+    "cosh",
     "ctz",
     "cube_uniform",
     "degrees",
@@ -66,14 +76,19 @@ __all__ = [
     "exp",
     "exp2",
     "expm1",
+    "find_first_set",
     "floor",
     "fma",
     "fmax",
     "fmin",
     "fmod",
+    "frexp",
+    "hypot",
     "isfinite",
     "isinf",
     "isnan",
+    "ldexp",
+    "ln",
     "local_array",
     "log",
     "log1p",
@@ -107,10 +122,14 @@ __all__ = [
     "rotr",
     "round",
     "rsqrt",
+    "saturating_add",
+    "saturating_sub",
     "select",
     "shared",
+    "sigmoid",
     "sign",
     "sin",
+    "sinh",
     "sqrt",
     "static_assert",
     "sync_cube",
@@ -162,6 +181,21 @@ log1p: Any = intrinsic("log1p")
 sin: Any = intrinsic("sin")
 cos: Any = intrinsic("cos")
 tan: Any = intrinsic("tan")
+asin: Any = intrinsic("asin")
+acos: Any = intrinsic("acos")
+atan: Any = intrinsic("atan")
+atan2: Any = intrinsic("atan2")
+sinh: Any = intrinsic("sinh")
+cosh: Any = intrinsic("cosh")
+asinh: Any = intrinsic("asinh")
+acosh: Any = intrinsic("acosh")
+atanh: Any = intrinsic("atanh")
+sigmoid: Any = intrinsic("sigmoid")
+cbrt: Any = intrinsic("cbrt")
+hypot: Any = intrinsic("hypot")
+frexp: Any = intrinsic("frexp")
+ldexp: Any = intrinsic("ldexp")
+ln: Any = intrinsic("ln")
 abs: Any = intrinsic("abs")
 max: Any = intrinsic("max")
 min: Any = intrinsic("min")
@@ -196,6 +230,10 @@ trunc_rem: Any = intrinsic("trunc_rem")
 cdiv: Any = intrinsic("cdiv")
 rotl: Any = intrinsic("rotl")
 rotr: Any = intrinsic("rotr")
+bit_reverse: Any = intrinsic("bit_reverse")
+find_first_set: Any = intrinsic("find_first_set")
+saturating_add: Any = intrinsic("saturating_add")
+saturating_sub: Any = intrinsic("saturating_sub")
 cast: Any = intrinsic("cast")
 bitcast: Any = intrinsic("bitcast")
 comptime: Any = intrinsic("comptime")

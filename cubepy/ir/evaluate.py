@@ -234,6 +234,67 @@ def count_trailing_zeros(value: Array) -> Array:
     return np.bitwise_count(~bits & (bits - bits.dtype.type(1)))
 
 
+def find_first_set(value: Array) -> Array:
+    """The place of the lowest one bit, counted from 1; 0 if there is none."""
+    return np.where(value == 0, 0, count_trailing_zeros(value).astype(np.int64) + 1)
+
+
+def reverse_bits(value: Array) -> Array:
+    """The bits in the opposite order: bytes by a table, then the order of the bytes."""
+    table = np.packbits(
+        np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1), axis=1, bitorder="little"
+    )[:, 0]
+    bits = np.ascontiguousarray(value)
+    reversed_bytes = table[bits.view(np.uint8)].reshape(*bits.shape, bits.itemsize)[..., ::-1]
+    return np.ascontiguousarray(reversed_bytes).view(bits.dtype).reshape(np.shape(value))
+
+
+def rotate_left(value: Array, count: Array) -> Array:
+    """Bits leave above and enter below; the count is taken modulo the width."""
+    bits = unsigned_of(value)
+    width = bits.dtype.type(bits.dtype.itemsize * 8)
+    steps = unsigned_of(count) % width
+    kept = bits << steps
+    return (kept | np.where(steps == 0, bits.dtype.type(0), bits >> (width - steps))).view(
+        value.dtype
+    )
+
+
+def rotate_right(value: Array, count: Array) -> Array:
+    """Left by the opposite count, for widths are powers of two."""
+    return rotate_left(value, np.negative(count))
+
+
+def saturating_add(a: Array, b: Array) -> Array:
+    """The sum, or the end of the type that it lies beyond."""
+    info, total = np.iinfo(a.dtype), a + b
+    total = np.where((b > 0) & (total < a), a.dtype.type(info.max), total)
+    return np.where((b < 0) & (total > a), a.dtype.type(info.min), total)
+
+
+def saturating_subtract(a: Array, b: Array) -> Array:
+    """The difference, or the end of the type that it lies beyond."""
+    info, rest = np.iinfo(a.dtype), a - b
+    rest = np.where((b > 0) & (rest > a), a.dtype.type(info.min), rest)
+    return np.where((b < 0) & (rest < a), a.dtype.type(info.max), rest)
+
+
+def mantissa(value: Array) -> Array:
+    """The significand of C's frexp, from one half to one; zeros, infinities and NaN as they are."""
+    return np.frexp(value)[0]
+
+
+def exponent(value: Array) -> Array:
+    """The exponent of C's frexp; 0 for zeros, infinities and NaN."""
+    return np.where(np.isfinite(value), np.frexp(value)[1], np.int32(0))
+
+
+def scale_by_power(value: Array, power: Array, *, type: Scalar, attrs: Attrs) -> Array:
+    """`value · 2**power` rounded once; no half is rounded in f32 where that counts."""
+    wide = value.astype(np.float32) if _half(value) else value
+    return np.asarray(np.ldexp(wide, power)).astype(type.numpy, copy=False)
+
+
 def multiply_high(a: Array, b: Array) -> Array:
     """The upper half of the double-width product."""
     width = a.dtype.itemsize * 8

@@ -17,6 +17,7 @@ from cubepy.ir.opdef import Evaluate, OpDef, Trait, TypeRule, attr_type, fixed, 
 from cubepy.ir.types import (
     BOOL,
     FLOATS,
+    I32,
     INDEX,
     INTEGERS,
     SCALARS,
@@ -220,6 +221,27 @@ CLZ = op("clz", "value", rule=same(INTEGERS), evaluate=ev.elementwise(ev.count_l
 CTZ = op("ctz", "value", rule=same(INTEGERS), evaluate=ev.elementwise(ev.count_trailing_zeros),
          python="ctz", doc="Trailing zero bits; the width for 0.")  # fmt: skip
 
+ROTL = op("rotl", "value", "count", rule=same(INTEGERS), traits=PURE | Trait.LIBRARY,
+          evaluate=ev.elementwise(ev.rotate_left), python="rotl",
+          doc="Bits moved up, round the end; the count is taken modulo the width.")  # fmt: skip
+ROTR = op("rotr", "value", "count", rule=same(INTEGERS), traits=PURE | Trait.LIBRARY,
+          evaluate=ev.elementwise(ev.rotate_right), python="rotr",
+          doc="Bits moved down, round the end; the count is taken modulo the width.")  # fmt: skip
+BIT_REVERSE = op("bit_reverse", "value", rule=same(INTEGERS), traits=PURE | Trait.LIBRARY,
+                 evaluate=ev.elementwise(ev.reverse_bits), python="bit_reverse",
+                 doc="The bits in the opposite order.")  # fmt: skip
+FIND_FIRST_SET = op("find_first_set", "value", rule=same(INTEGERS), traits=PURE | Trait.LIBRARY,
+                    evaluate=ev.elementwise(ev.find_first_set), python="find_first_set",
+                    doc="Place of the lowest one bit, counted from 1; 0 for 0.")  # fmt: skip
+SATURATING_ADD = op("saturating_add", "lhs", "rhs", rule=same(INTEGERS),
+                    traits=PURE | Trait.LIBRARY | COMMUTES,
+                    evaluate=ev.elementwise(ev.saturating_add), python="saturating_add",
+                    doc="Sum, held at the ends of the type.")  # fmt: skip
+SATURATING_SUB = op("saturating_sub", "lhs", "rhs", rule=same(INTEGERS),
+                    traits=PURE | Trait.LIBRARY,
+                    evaluate=ev.elementwise(ev.saturating_subtract), python="saturating_sub",
+                    doc="Difference, held at the ends of the type.")  # fmt: skip
+
 # ── comparison and choice ───────────────────────────────────────────────────────────────────────
 
 EQ = op("eq", "lhs", "rhs", rule=same(ANY, result=BOOL), traits=PURE | COMMUTES,
@@ -297,12 +319,38 @@ LOG1P = _function("log1p", "log(1 + x) without cancellation.")
 SIN = _function("sin", "Sine of an angle in radians, of any size.")
 COS = _function("cos", "Cosine of an angle in radians, of any size.")
 TAN = _function("tan", "Tangent of an angle in radians, of any size.")
+ASIN = _function("asin", "Arcsine in radians; NaN beyond 1.")
+ACOS = _function("acos", "Arccosine in radians; NaN beyond 1.")
+ATAN = _function("atan", "Arctangent in radians.")
+ATAN2 = _function(
+    "atan2", "Angle of the point (x, y) in radians, special values as C99 Annex F.", "y", "x"
+)
+DEGREES = _function("degrees", "Radians to degrees.")
+RADIANS = _function("radians", "Degrees to radians.")
+SINH = _function("sinh", "Hyperbolic sine.")
+COSH = _function("cosh", "Hyperbolic cosine.")
 TANH = _function("tanh", "Hyperbolic tangent.")
+ASINH = _function("asinh", "Inverse hyperbolic sine.")
+ACOSH = _function("acosh", "Inverse hyperbolic cosine; NaN below 1.")
+ATANH = _function("atanh", "Inverse hyperbolic tangent; NaN beyond 1.")
+SIGMOID = _function("sigmoid", "1/(1 + exp(-x)).")
 ERF = _function("erf", "Error function.")
 ERFC = _function("erfc", "Complementary error function.")
 POW = _function(
     "pow", "base ** exponent for floats, special values as C99 Annex F.", "base", "exponent"
 )
+CBRT = _function("cbrt", "Cube root, of negative numbers too.")
+RSQRT = _function("rsqrt", "1/sqrt(x); infinite for zeros, with their sign.")
+HYPOT = _function("hypot", "sqrt(x*x + y*y) without overflow on the way.", "x", "y")
+FREXP_MANTISSA = op("frexp_mantissa", "value", rule=same(FLOATS), traits=LIBRARY,
+                    evaluate=ev.elementwise(ev.mantissa),
+                    doc="First result of frexp: from 1/2 to 1; 0, inf, NaN as is.")  # fmt: skip
+FREXP_EXPONENT = op("frexp_exponent", "value", rule=same(FLOATS, result=I32), traits=LIBRARY,
+                    evaluate=ev.elementwise(ev.exponent),
+                    doc="Second result of frexp: i32; 0 for 0, inf and NaN.")  # fmt: skip
+LDEXP = op("ldexp", "value", "exponent", rule=rules.scale, traits=LIBRARY,
+           evaluate=ev.scale_by_power, python="ldexp",
+           doc="value * 2**exponent rounded once.")  # fmt: skip
 
 # ── memory ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -8,6 +8,7 @@ from cubepy.ir.opdef import Attrs, TypeRuleError, memory_element, require
 from cubepy.ir.types import (
     BOOL,
     FLOATS,
+    I32,
     INDEX,
     INTEGERS,
     U64,
@@ -71,6 +72,15 @@ def shift(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     """Integer value, any integer count; the value's type."""
     value, count = operands
     require(value in INTEGERS and count in INTEGERS, f"expects integers, got {value} and {count}")
+    return value
+
+
+def scale(operands: tuple[Type, ...], attrs: Attrs) -> Type:
+    """A float and an i32 exponent; the float's type."""
+    value, exponent = operands
+    require(
+        value in FLOATS and exponent is I32, f"expects a float and i32, got {value}, {exponent}"
+    )
     return value
 
 

@@ -10,7 +10,7 @@ from cubepy.target import Target
 
 __all__ = ["Library", "PassContext", "no_library"]
 
-# The definition of a library op for a float type, after the functions it calls.
+# The definition of a library op for the type of its first operand, after the functions it calls.
 Library = Callable[[OpDef, Scalar], Sequence[Function]]
 
 

@@ -82,8 +82,10 @@ class _Expansion:
         return function if body is function.body else replace(function, body=body)
 
     def _expand(self, op: Op, rewriter: Rewriter) -> Op:
+        of = op.operands[0].type
+        assert isinstance(of, Scalar)
         assert isinstance(op.type, Scalar)
-        key = op.opdef, op.type
+        key = op.opdef, of
         if key not in self._known:
             self._known[key] = self._add(self._context.library(*key))
         attrs = {"callee": self._known[key], "results": op.type.name}

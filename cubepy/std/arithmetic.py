@@ -12,7 +12,18 @@ from typing import Any
 import cubepy as cb
 from cubepy.std.formats import FloatFormat
 
-__all__ = ["bits_of", "clamped", "fast_two_sum", "from_bits", "horner", "power_of_two", "quotient"]
+__all__ = [
+    "bits_of",
+    "clamped",
+    "constant",
+    "fast_two_sum",
+    "from_bits",
+    "horner",
+    "ordered",
+    "power_of_two",
+    "quotient",
+    "rescaling",
+]
 
 
 def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
@@ -35,6 +46,13 @@ def from_bits(bits: Any, form: FloatFormat) -> Any:
     if form.bits == 32:
         return cb.bitcast(cb.f32, bits)
     return cb.bitcast(cb.f64, bits)
+
+
+def constant(value: Any, form: FloatFormat) -> Any:
+    """A number as a value of the format, where nothing beside it says which."""
+    if form.bits == 32:
+        return cb.f32(value)
+    return cb.f64(value)
 
 
 def power_of_two(biased: Any, form: FloatFormat) -> Any:
@@ -64,3 +82,15 @@ def quotient(high: Any, low: Any, divisor: Any, divisor_low: Any) -> Any:
     first = high * inverse
     rest = cb.fma(-first, divisor_low, cb.fma(-first, divisor, high) + low)
     return cb.fma(rest, inverse, first)
+
+
+def ordered(a: Any, b: Any) -> Any:
+    """The smaller and the larger of two; any order if one is NaN."""
+    swapped = a < b
+    return cb.select(swapped, a, b), cb.select(swapped, b, a)
+
+
+def rescaling(size: Any, limits: tuple[float, float], form: FloatFormat) -> Any:
+    """The power of two to multiply a size with that lies outside the limits; 1 inside."""
+    shrunk = cb.select(size > limits[1], 1.0 / form.rescale, constant(1.0, form))
+    return cb.select(size < limits[0], form.rescale, shrunk)

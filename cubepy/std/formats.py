@@ -60,6 +60,7 @@ class FloatFormat:
     sin_tail: Coefficients
     cos_tail: Coefficients
 
+    sinh_limit: float
     tanh_limit: float
     erf_small_limit: float
     erf_limit: float
@@ -68,6 +69,17 @@ class FloatFormat:
     erfc_limit: float
     erfc_centre: float
     erfc_scaled: Coefficients
+
+    asin_tail: Coefficients
+    atan_tail: Coefficients
+    quarter_pi: tuple[float, float]
+    atan_limit: float
+    degrees: float
+    radians: float
+    inverse_cbrt: Coefficients
+    rescale: float
+    hypot_range: tuple[float, float]
+    square_limit: float
 
 
 F32 = FloatFormat(
@@ -103,6 +115,7 @@ F32 = FloatFormat(
     reduction_limit=131072.0,
     sin_tail=polynomials.SIN_TAIL_F32,
     cos_tail=polynomials.COS_TAIL_F32,
+    sinh_limit=90.0,
     tanh_limit=10.0,
     erf_small_limit=0.8,
     erf_limit=3.93,
@@ -111,6 +124,16 @@ F32 = FloatFormat(
     erfc_limit=10.2,
     erfc_centre=polynomials.ERFC_CENTRE_F32,
     erfc_scaled=polynomials.ERFC_SCALED_F32,
+    asin_tail=polynomials.ASIN_TAIL_F32,
+    atan_tail=polynomials.ATAN_TAIL_F32,
+    quarter_pi=(0.7853982448577881, -8.146034247147327e-08),
+    atan_limit=2.0**33,
+    degrees=57.295780181884766,
+    radians=0.01745329238474369,
+    inverse_cbrt=polynomials.INVERSE_CBRT_F32,
+    rescale=2.0**100,
+    hypot_range=(2.0**-40, 2.0**60),
+    square_limit=2.0**28,
 )
 
 F64 = FloatFormat(
@@ -146,6 +169,7 @@ F64 = FloatFormat(
     reduction_limit=1099511627776.0,
     sin_tail=polynomials.SIN_TAIL_F64,
     cos_tail=polynomials.COS_TAIL_F64,
+    sinh_limit=711.0,
     tanh_limit=20.0,
     erf_small_limit=1.0,
     erf_limit=5.95,
@@ -154,4 +178,14 @@ F64 = FloatFormat(
     erfc_limit=27.4,
     erfc_centre=polynomials.ERFC_CENTRE_F64,
     erfc_scaled=polynomials.ERFC_SCALED_F64,
+    asin_tail=polynomials.ASIN_TAIL_F64,
+    atan_tail=polynomials.ATAN_TAIL_F64,
+    quarter_pi=(0.7853981633974483, 3.061616997868383e-17),
+    atan_limit=2.0**62,
+    degrees=57.29577951308232,
+    radians=0.017453292519943295,
+    inverse_cbrt=polynomials.INVERSE_CBRT_F64,
+    rescale=2.0**700,
+    hypot_range=(2.0**-400, 2.0**500),
+    square_limit=2.0**56,
 )

@@ -13,7 +13,7 @@ import cubepy as cb
 from cubepy.std.arithmetic import bits_of, fast_two_sum, from_bits, horner
 from cubepy.std.formats import FloatFormat
 
-__all__ = ["log", "log1p", "log2", "log10", "split_at"]
+__all__ = ["log", "log1p", "log1p_in_parts", "log2", "log10", "split_at"]
 
 
 def split_at(x: Any, first_bits: Any, form: FloatFormat) -> Any:
@@ -62,8 +62,29 @@ def log(x: Any, form: FloatFormat) -> Any:
 
 
 def log1p(x: Any, form: FloatFormat) -> Any:
-    """log(1 + x): k comes from the rounded sum, f = (1 + x)·2**-k - 1 is rounded once from x
-    itself.
+    """log(1 + x), accurate for small x."""
+    k, _, f, f_low = _split_sum(x, form)
+    # The derivative of log(1 + f) is nearly 1 - f.
+    low = cb.fma(-f, f_low, f_low)
+    result = _natural(k, f, _rest(f, form) + low, form)
+    return cb.select(x == 0.0, x, _special(1.0 + x, result))
+
+
+def log1p_in_parts(high: Any, low: Any, doublings: Any, form: FloatFormat) -> Any:
+    """log((1 + high + low)·2**doublings) for high >= 0; `low` counts only beside moderate `high`.
+
+    Infinite for infinite `high`, NaN for NaN.
+    """
+    k, scale, f, f_rounding = _split_sum(high, form)
+    f_low = cb.select(k < form.bias - 2.0, cb.fma(low, scale, f_rounding), 0.0)
+    result = _natural(k + doublings, f, _rest(f, form) + cb.fma(-f, f_low, f_low), form)
+    return cb.select(high < float("inf"), result, high)
+
+
+def _split_sum(x: Any, form: FloatFormat) -> Any:
+    """(k, 2**-k, f, rounding): 1 + x = (1 + f + rounding)·2**k.
+
+    k comes from the rounded sum, f = (1 + x)·2**-k - 1 is rounded once from x itself.
     """
     total = 1.0 + x
     bits = bits_of(total, form)
@@ -75,10 +96,8 @@ def log1p(x: Any, form: FloatFormat) -> Any:
     # Where 2**-k is no normal number, 1 is far below the last place of x.
     ordinary = k < form.bias - 2.0
     f = cb.select(ordinary, cb.fma(x, scale, scale - 1.0), m - 1.0)
-    f_low = cb.select(ordinary, cb.fma(x, scale, (scale - 1.0) - f), 0.0)
-    # The derivative of log(1 + f) is nearly 1 - f.
-    low = cb.fma(-f, f_low, f_low)
-    return cb.select(x == 0.0, x, _special(total, _natural(k, f, _rest(f, form) + low, form)))
+    rounding = cb.select(ordinary, cb.fma(x, scale, (scale - 1.0) - f), 0.0)
+    return k, scale, f, rounding
 
 
 def _to_base(

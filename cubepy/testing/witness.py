@@ -32,7 +32,22 @@ _EXACT: Mapping[str, Callable[..., Any]] = {
     "sin": mpmath.sin,
     "cos": mpmath.cos,
     "tan": mpmath.tan,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
+    "atan2": mpmath.atan2,
+    "degrees": mpmath.degrees,
+    "radians": mpmath.radians,
+    "sinh": lambda x: mpmath.sinh(_up_to(x, 800)),
+    "cosh": lambda x: mpmath.cosh(_up_to(x, 800)),
     "tanh": mpmath.tanh,
+    "asinh": mpmath.asinh,
+    "acosh": mpmath.acosh,
+    "atanh": mpmath.atanh,
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-_up_to(x, 800))),
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
+    "hypot": mpmath.hypot,
     "erf": lambda x: mpmath.erf(_up_to(x, 50)),
     "erfc": lambda x: mpmath.erfc(_up_to(x, 50)),
     "pow": mpmath.power,
@@ -46,10 +61,21 @@ def _up_to(x: Any, limit: int) -> Any:
 
 _ERF = np.vectorize(math.erf, otypes=[np.float64])
 _ERFC = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+def _hypot(x: Array, y: Array) -> Any:
+    """Infinite beside a NaN of any kind; the C library makes an exception of signalling ones."""
+    return np.where(np.isinf(x) | np.isinf(y), np.inf, np.hypot(x, y))
+
+
 _SPECIAL: Mapping[str, Callable[..., Any]] = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2,
     "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-    "tanh": np.tanh, "erf": _ERF, "erfc": _ERFC, "pow": np.power,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "degrees": np.degrees, "radians": np.radians, "sinh": np.sinh, "cosh": np.cosh,
+    "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "cbrt": np.cbrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "hypot": _hypot, "erf": _ERF, "erfc": _ERFC, "pow": np.power,
 }  # fmt: skip
 
 

@@ -103,6 +103,11 @@ def fits() -> Iterator[Fit]:
         )
     yield from _error_function("F32", 24, mpf("0.8"), mpf("3.93"), (6, 7, 10), mpf("10.2"))
     yield from _error_function("F64", 53, mpf(1), mpf("5.95"), (12, 19, 22), mpf("27.4"))
+    quarter = mpf("0.2501")
+    yield from _for_each("ASIN_TAIL", asin_tail, asin_weight, mpf(0), quarter, 5, 12)
+    yield from _for_each("ATAN_TAIL", atan_tail, atan_weight, mpf(0), quarter, 5, 12)
+    root = mp.sqrt(mpf(2)) * mpf("1.0001")
+    yield from _for_each("INVERSE_CBRT", inverse_cbrt, mp.cbrt, 1 / root, root, 6, 6)
 
 
 def _error_function(
@@ -242,6 +247,33 @@ def erfc_scaled(centre: float) -> Function:
         return mp.exp(a * a) * mp.erfc(a) * (1 + 2 * a)
 
     return value
+
+
+def asin_tail(z: mpf) -> mpf:
+    """asin(x) = x + x·z·tail with z = x²."""
+    x = mp.sqrt(z)
+    return (mp.asin(x) / x - 1) / z
+
+
+def asin_weight(z: mpf) -> mpf:
+    x = mp.sqrt(z)
+    return z * x / mp.asin(x)
+
+
+def atan_tail(z: mpf) -> mpf:
+    """atan(t) = t + t·z·tail with z = t²."""
+    t = mp.sqrt(z)
+    return (mp.atan(t) / t - 1) / z
+
+
+def atan_weight(z: mpf) -> mpf:
+    t = mp.sqrt(z)
+    return z * t / mp.atan(t)
+
+
+def inverse_cbrt(m: mpf) -> mpf:
+    """The cube root of 1/m, a first guess."""
+    return 1 / mp.cbrt(m)
 
 
 def text_of(fit: Fit) -> str:

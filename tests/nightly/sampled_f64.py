@@ -1,4 +1,4 @@
-"""Measures the library's f64 functions, and pow of both types, on large stratified samples.
+"""Measures the library's f64 functions, and those of two operands of both types, on large samples.
 
 `python -m tests.nightly.sampled_f64 [--count N] [--seed N] [name …]` prints the largest error of
 each in units in the last place against mpmath, and exits with 1 where `cubepy/std/accuracy.py`
@@ -28,22 +28,23 @@ def largest(name: str, count: int, seed: int) -> tuple[float, Any]:
     return float(errors[place]), float(x[place])
 
 
-def largest_of_pow(type: str, count: int, seed: int) -> tuple[float, Any]:
-    """The largest error of pow, and where."""
-    base, exponent = samples.powers(np.dtype(type.replace("f", "float")), count, seed)
-    got = numpy_kernels.function("pow", type)(base, exponent)
+def largest_of_two(name: str, type: str, count: int, seed: int) -> tuple[float, Any]:
+    """The largest error of a function of two operands, and where."""
+    operands = samples.pairs(name, np.dtype(type.replace("f", "float")), count, seed)
+    got = numpy_kernels.function(name, type)(*operands)
     if type == "f32":
         with np.errstate(all="ignore"):
-            exact = np.power(base.astype(np.float64), exponent.astype(np.float64))
+            exact = measure.REFERENCES_OF_TWO[name](*(part.astype(np.float64) for part in operands))
         errors = measure.errors_f32(got, exact)
     else:
-        pairs = zip(base, exponent, strict=True)
+        places = zip(*operands, strict=True)
         with mp.workprec(200):
             errors = measure.errors_f64(
-                got, (mp.power(mpf(float(b)), mpf(float(e))) for b, e in pairs)
+                got,
+                (measure.EXACT_OF_TWO[name](mpf(float(a)), mpf(float(b))) for a, b in places),
             )
     place = int(np.argmax(errors))
-    return float(errors[place]), (float(base[place]), float(exponent[place]))
+    return float(errors[place]), tuple(float(part[place]) for part in operands)
 
 
 def main(words: list[str]) -> int:
@@ -51,14 +52,15 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("names", nargs="*", default=[*measure.EXACT, "pow"])
+    parser.add_argument("names", nargs="*", default=[*measure.EXACT, *measure.EXACT_OF_TWO])
     options = parser.parse_args(words)
     failed = False
     for name in options.names:
-        for type in ("f32", "f64") if name == "pow" else ("f64",):
-            if name == "pow":
+        of_two = name in measure.EXACT_OF_TWO
+        for type in ("f32", "f64") if of_two else ("f64",):
+            if of_two:
                 count = options.count * (100 if type == "f32" else 1)
-                worst, where = largest_of_pow(type, count, options.seed)
+                worst, where = largest_of_two(name, type, count, options.seed)
             else:
                 worst, where = largest(name, options.count, options.seed)
             stated = LARGEST_ERROR[name][type]

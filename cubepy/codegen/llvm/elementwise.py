@@ -149,6 +149,7 @@ _intrinsic("trunc", "trunc")
 _intrinsic("round", "roundeven")
 _intrinsic("copysign", "copysign")
 _intrinsic("popcount", "ctpop")
+_intrinsic("bit_reverse", "bitreverse")
 
 
 def _count_zeros(name: str, intrinsic: str) -> None:
@@ -159,6 +160,35 @@ def _count_zeros(name: str, intrinsic: str) -> None:
 
 _count_zeros("clz", "ctlz")
 _count_zeros("ctz", "cttz")
+
+
+@_row("find_first_set")
+def _find_first_set(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
+    zeros = lanes.call("cttz", scalar, args[0], extra=", i1 false")
+    place = lanes.instruction("add", scalar, zeros, lanes.const(scalar, 1))
+    zero = lanes.const(scalar, 0)
+    return lanes.select(lanes.compare("icmp eq", scalar, args[0], zero), scalar, zero, place)
+
+
+def _rotation(name: str, intrinsic: str) -> None:
+    @_row(name)
+    def emit(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
+        return lanes.call(intrinsic, scalar, args[0], args[0], args[1])
+
+
+_rotation("rotl", "fshl")
+_rotation("rotr", "fshr")
+
+
+def _saturating(name: str, operation: str) -> None:
+    @_row(name)
+    def emit(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
+        sign = "s" if scalar.is_signed else "u"
+        return lanes.call(f"{sign}{operation}.sat", scalar, *args)
+
+
+_saturating("saturating_add", "add")
+_saturating("saturating_sub", "sub")
 
 
 def _fma(lanes: Lanes, op: Op, args: Sequence[str]) -> str:

@@ -144,6 +144,10 @@ BINARY: dict[str, Callable[[int, int, Scalar], int]] = {
     "min": lambda a, b, t: min(a, b),
     "max": lambda a, b, t: max(a, b),
     "mul_hi": lambda a, b, t: (a * b) >> t.bits,
+    "rotl": lambda a, b, t: (a % (1 << t.bits)) * ((1 << t.bits) + 1) << b % t.bits >> t.bits,
+    "rotr": lambda a, b, t: (a % (1 << t.bits)) * ((1 << t.bits) + 1) >> b % t.bits,
+    "saturating_add": lambda a, b, t: min(max(a + b, t.minimum), t.maximum),
+    "saturating_sub": lambda a, b, t: min(max(a - b, t.minimum), t.maximum),
     "bit_and": lambda a, b, t: a & b,
     "bit_or": lambda a, b, t: a | b,
     "bit_xor": lambda a, b, t: a ^ b,
@@ -163,6 +167,8 @@ UNARY: dict[str, Callable[[int, Scalar], int]] = {
     "bit_not": lambda a, t: ~a,
     "popcount": lambda a, t: (a & ((1 << t.bits) - 1)).bit_count(),
     "clz": lambda a, t: t.bits - (a & ((1 << t.bits) - 1)).bit_length(),
+    "find_first_set": lambda a, t: (a & -a).bit_length(),
+    "bit_reverse": lambda a, t: int(f"{a % (1 << t.bits):0{t.bits}b}"[::-1], 2),
     "ctz": lambda a, t: next((bit for bit in range(t.bits) if a >> bit & 1), t.bits),
 }
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -442,6 +448,32 @@ def test_exact_float_unary_op(name: str, type: Scalar) -> None:
 
 
 @pytest.mark.parametrize("type", SORTED_FLOATS, ids=str)
+def test_frexp_is_pythons(type: Scalar) -> None:
+    values = floats_of(type)
+    parts = [math.frexp(value) if math.isfinite(value) else (value, 0) for value in values]
+    got = run("frexp_mantissa", array(values, type), type=type)
+    same_bits(got, [mantissa for mantissa, _ in parts], type)
+    exponents = run("frexp_exponent", array(values, type), type=SCALARS["i32"])
+    assert exponents.tolist() == [exponent for _, exponent in parts]
+
+
+@pytest.mark.parametrize("type", SORTED_FLOATS, ids=str)
+def test_ldexp_rounds_once(type: Scalar) -> None:
+    bits, lowest, highest = FORMATS[type.name]
+    exponents = [-(1 << 31), lowest - bits, lowest, -bits, -1, 0, 1, bits, highest, (1 << 31) - 1]
+    left, right = pairs(floats_of(type), exponents)
+    wanted = []
+    for a, n in zip(left, right, strict=True):
+        if math.isfinite(a):
+            scaled = rounded(Fraction(a) * Fraction(2) ** max(min(n, 5000), -5000), type)
+            wanted.append(math.copysign(scaled, a))
+        else:
+            wanted.append(a)
+    got = run("ldexp", array(left, type), array(right, SCALARS["i32"]), type=type)
+    same_bits(got, wanted, type)
+
+
+@pytest.mark.parametrize("type", SORTED_FLOATS, ids=str)
 def test_classification_and_copysign(type: Scalar) -> None:
     values = floats_of(type)
     assert run("isnan", array(values, type), type=BOOL).tolist() == list(map(math.isnan, values))
@@ -580,12 +612,14 @@ def test_shapes_of_operands_do_not_matter(name: str) -> None:
     first = F64 if name in FLOAT_ONLY else SCALARS["i64"]
     values = np.array([3, -5, 0, 7, 1, 2], dtype=first.numpy)
     operands = [values, values[::-1].copy(), values * 2][: len(row.operands)]
+    if name == "ldexp":
+        operands[1] = operands[1].astype(np.int32)
     if name == "select":
         operands[0] = operands[0] > 0
     attrs: dict[str, Any] = {}
     kinds = {
         "cast": F32, "bitcast": SCALARS["u64"], **dict.fromkeys(COMPARE, BOOL),
-        **dict.fromkeys(["isnan", "isinf", "isfinite"], BOOL),
+        **dict.fromkeys(["isnan", "isinf", "isfinite"], BOOL), "frexp_exponent": SCALARS["i32"],
     }  # fmt: skip
     type = kinds.get(name, first)
     plain = run(name, *operands, type=type, **attrs)
@@ -606,6 +640,7 @@ def test_shapes_of_operands_do_not_matter(name: str) -> None:
 
 FLOAT_ONLY = {"div", "fmod", "fmin", "fmax", "fma", "isnan", "isinf", "isfinite", "sqrt"}
 FLOAT_ONLY |= {"floor", "ceil", "trunc", "round", "copysign"}
+FLOAT_ONLY |= {"frexp_mantissa", "frexp_exponent", "ldexp"}
 
 
 def test_every_evaluated_row_is_tested_here() -> None:
@@ -622,7 +657,7 @@ def test_every_evaluated_row_is_tested_here() -> None:
         "fma",
     }
     tested |= {"sqrt", "fmin", "fmax", "isnan", "isinf", "isfinite", "copysign", "cast", "bitcast"}
-    tested |= {"const", "select"}
+    tested |= {"const", "select", "frexp_mantissa", "frexp_exponent", "ldexp"}
     assert {row.name for row in table.BY_NAME.values() if row.evaluate is not None} <= tested
 
 

@@ -28,7 +28,20 @@ REFERENCES: dict[str, Callable[[Array], Array]] = {
     "sin": np.sin,
     "cos": np.cos,
     "tan": np.tan,
+    "acos": np.arccos,
+    "asin": np.arcsin,
+    "atan": np.arctan,
+    "acosh": np.arccosh,
+    "asinh": np.arcsinh,
+    "atanh": np.arctanh,
+    "cosh": np.cosh,
+    "sinh": np.sinh,
     "tanh": np.tanh,
+    "sigmoid": special.expit,
+    "cbrt": np.cbrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "degrees": np.degrees,
+    "radians": np.radians,
     "erf": special.erf,
     "erfc": special.erfc,
 }
@@ -43,9 +56,33 @@ EXACT: dict[str, Callable[[mpf], mpf]] = {
     "sin": mp.sin,
     "cos": mp.cos,
     "tan": mp.tan,
+    "acos": mp.acos,
+    "asin": mp.asin,
+    "atan": mp.atan,
+    "acosh": mp.acosh,
+    "asinh": mp.asinh,
+    "atanh": mp.atanh,
+    "cosh": mp.cosh,
+    "sinh": mp.sinh,
     "tanh": mp.tanh,
+    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+    "rsqrt": lambda x: 1 / mp.sqrt(x),
+    "degrees": mp.degrees,
+    "radians": mp.radians,
     "erf": mp.erf,
     "erfc": mp.erfc,
+}
+#: The same for functions of two operands.
+REFERENCES_OF_TWO: dict[str, Callable[[Array, Array], Array]] = {
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+}
+EXACT_OF_TWO: dict[str, Callable[[mpf, mpf], mpf]] = {
+    "pow": mp.power,
+    "atan2": mp.atan2,
+    "hypot": mp.hypot,
 }
 #: From here on values round to infinity.
 LIMIT_F32 = float(2**128 - 2**103)

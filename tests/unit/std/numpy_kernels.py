@@ -112,10 +112,11 @@ def _row(name: str) -> Callable[..., Array]:
     return call
 
 
+_ROWS = ("trunc", "copysign", "isinf", "isnan", "sqrt", "clz", "ctz", "mul_hi")
+
+
 def _namespace() -> SimpleNamespace:
-    names: dict[str, Any] = {
-        name: _row(name) for name in ("trunc", "copysign", "isinf", "clz", "mul_hi", "isnan")
-    }
+    names: dict[str, Any] = {name: _row(name) for name in _ROWS}
     for name, scalar in SCALARS.items():
         names[name] = _of(scalar)
         names[name].name = name
@@ -179,7 +180,22 @@ MODULES = {
     "sin": "trigonometric",
     "cos": "trigonometric",
     "tan": "trigonometric",
+    "acos": "inverse_trigonometric",
+    "asin": "inverse_trigonometric",
+    "atan": "inverse_trigonometric",
+    "atan2": "inverse_trigonometric",
+    "acosh": "hyperbolic",
+    "asinh": "hyperbolic",
+    "atanh": "hyperbolic",
+    "cosh": "hyperbolic",
+    "sigmoid": "hyperbolic",
+    "sinh": "hyperbolic",
     "tanh": "hyperbolic",
+    "cbrt": "roots",
+    "degrees": "roots",
+    "hypot": "roots",
+    "radians": "roots",
+    "rsqrt": "roots",
     "erf": "error_function",
     "erfc": "error_function",
     "pow": "power",

@@ -13,11 +13,17 @@ RANGES = {
     "exp": (-746.0, 710.0),
     "exp2": (-1076.0, 1025.0),
     "expm1": (-40.0, 710.0),
+    "sinh": (-711.0, 711.0),
+    "cosh": (-711.0, 711.0),
     "tanh": (-21.0, 21.0),
+    "sigmoid": (-746.0, 40.0),
     "erf": (-6.2, 6.2),
     "erfc": (-6.2, 27.5),
 }
 LOGARITHMS = ("log", "log2", "log10")
+POSITIVE = (*LOGARITHMS, "acosh", "rsqrt")
+#: Where the functions that are defined between -1 and 1 change: results small, slopes steep.
+INSIDE_ONE = ("acos", "asin", "atanh")
 CIRCULAR = ("sin", "cos", "tan")
 #: Doubles nearest to multiples of π/2 relative to their size, after Muller, "Elementary Functions".
 HARD_ANGLES = (
@@ -50,13 +56,50 @@ def spread_f64(name: str, count: int, seed: int = 0) -> Array:
     if name in CIRCULAR:
         kinds.append(generator.integers(-(10**6), 10**6, count) * (np.pi / 2))
         kinds.append(np.array([*HARD_ANGLES, *(-angle for angle in HARD_ANGLES)]))
-    if name in LOGARITHMS:
+    if name in POSITIVE:
         kinds = [np.abs(kind) for kind in kinds]
         kinds.append(generator.uniform(0.3, 3.0, count))
+    if name == "acosh":
+        kinds = [1 + kind for kind in kinds]
+    if name in INSIDE_ONE:
+        kinds = [kind[np.abs(kind) <= 1.0] for kind in kinds]
+        kinds.append(signs * (1 - np.exp2(generator.uniform(-53.0, 0.0, count))))
     if name == "log1p":
         kinds.append(generator.uniform(-1.0, 2.0, count))
     x = np.concatenate(kinds)
     return x[x > -1.0] if name == "log1p" else x
+
+
+def points(dtype: Any, count: int, seed: int = 0) -> tuple[Array, Array]:
+    """Two coordinates of one size, far apart in size, at the ends of the range and near its axes
+    and diagonals.
+    """
+    generator = np.random.default_rng(seed)
+    info = np.finfo(dtype)
+    low, high = info.minexp - info.nmant, info.maxexp - 1
+    sizes = np.exp2(generator.uniform(low, high, 2 * count))
+    angles = np.concatenate(
+        [
+            generator.uniform(-np.pi, np.pi, 2 * count),
+            generator.choice(np.arange(-8, 9) * (np.pi / 8), count)
+            + generator.normal(0, 1e-3, count),
+        ]
+    )
+    lengths = np.concatenate([np.exp2(generator.uniform(-2, 2, count)), sizes])
+    signs = generator.choice([-1.0, 1.0], (2, 2 * count))
+    apart = np.exp2(generator.uniform(low, high, (2, count)))
+    near = np.exp2(generator.uniform(low / 2, high / 2, count))
+    close = near * np.exp2(generator.uniform(-30, 30, count))
+    first = np.concatenate([np.sin(angles) * lengths, signs[0] * np.append(apart[0], near)])
+    second = np.concatenate([np.cos(angles) * lengths, signs[1] * np.append(apart[1], close)])
+    y, x = first.astype(dtype), second.astype(dtype)
+    inside = (y != 0) & (x != 0) & np.isfinite(y) & np.isfinite(x)
+    return y[inside], x[inside]
+
+
+def pairs(name: str, dtype: Any, count: int, seed: int = 0) -> tuple[Array, Array]:
+    """Operands of a function of two."""
+    return (powers if name == "pow" else points)(dtype, count, seed)
 
 
 def powers(dtype: Any, count: int, seed: int = 0) -> tuple[Array, Array]:
