@@ -117,13 +117,13 @@ def continue_as_break(patch: pytest.MonkeyPatch) -> None:
     _take_out(patch, lambda op, scope, target, gang: True)
 
 
-@miscompile("return mask lost in an outer loop", Feature.DIVERGENT_EXIT, Feature.RETURN)
+@miscompile("early return lost in an outer loop", Feature.DIVERGENT_EXIT, Feature.RETURN)
 def return_lost_in_outer_loop(patch: pytest.MonkeyPatch) -> None:
     def leaves(op: Op, scope: Scope, target: Scope, gang: Gang) -> bool:
         if scope is target:
             return op.opdef is not ops.CONTINUE
         innermost = next(each for each in reversed(gang.scopes) if each.trip)
-        return op.opdef is not ops.RETURN or scope is innermost
+        return op.opdef not in (ops.RETURN, ops.LEAVE) or scope is innermost
 
     _take_out(patch, leaves)
 

@@ -129,7 +129,7 @@ def _arguments(made: _Assembly) -> None:
     scope, chosen = made.scope, made.scope.random
     for _ in range(chosen.randint(1, 3)):
         _read_only(made)
-    for _ in range(chosen.randint(0, 2)):
+    for _ in range(chosen.choice((1, 1, 2))):
         _own(made, _storable(scope))
     if scope.chance(0.3):
         for memory in made.layout.overlapping(_storable(scope), made.units):

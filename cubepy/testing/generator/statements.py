@@ -68,7 +68,7 @@ class Statements:
             (self.declare, 4),
             (self.assign, 10),
             (self.swap, 1),
-            (self.store, 5 if kernel else 0),
+            (self.store, (8 if context.loops else 4) if kernel else 0),
             (self.branch, 6 if deeper else 0),
             (self.for_loop, 4 if deeper else 0),
             (self.while_loop, 3 if deeper else 0),
@@ -269,7 +269,9 @@ class Statements:
             text = here.pick(f"{trips}", f"1, {trips + 2}, 2", f"{trips}, 0, -2", "3, 3", "-2, 2")
             return text, INDEX
         limit = f"({here.value(type)}) % {trips}"
-        forms = ["{}", "1, {}", "{}, " + str(trips), "0, {}, 2"]
+        if self.scope.chance(0.5):
+            limit = f"{limit} + 2"
+        forms = ["{}", "{}", "1, {}", "{}, " + str(trips + 2), "0, {}, 2"]
         if type is not U8:
             forms += ["{}, -1, -1", f"{trips}" + ", {}, -2"]
         return here.pick(*forms).format(limit), type
@@ -348,7 +350,7 @@ class Statements:
         if context.loops and self.may_leave_loop(context.loops[-1], context, uniform=uniform):
             choices += ["break", "break", "continue", "continue"]
         if self.may_return(context, uniform=uniform):
-            choices += ["return"] * (2 if context.loops or context.results else 1)
+            choices += ["return"] * (1 + 2 * len(context.loops))
         if not choices:
             return ()
         text = self.scope.random.choice(choices)

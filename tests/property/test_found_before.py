@@ -1,0 +1,96 @@
+"""Kernels on which machine code once went wrong, made small; random kernels found each of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cubepy as cb
+from cubepy import Array, i32
+from cubepy.testing import cpu_targets, reference_for
+
+Numbers = np.ndarray[Any, Any]
+
+
+@cb.cube
+def others_wait_outside_the_arm(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """All units in the arm `continue`; those outside of it must still reach the store."""
+    i = cb.ABSOLUTE_POS
+    n = 0
+    while n < 5:
+        n += 1
+        if x[i] % 2 == 0:
+            if limit == 1:
+                pass
+            else:
+                continue
+        out[i] += n
+
+
+@cb.cube
+def all_return_from_an_endless_loop(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """Once every unit of a gang has returned, nobody is left to end the loop."""
+    i = cb.ABSOLUTE_POS
+    n = 0
+    while n < limit:
+        n += 1
+        if x[i] > 2:
+            while True:
+                return
+        out[i] += n
+
+
+@cb.cube
+def return_where_a_guard_is_assumed(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """The fast version takes `p != 0` for granted, and with it the return."""
+    i, p = cb.ABSOLUTE_POS, cb.ABSOLUTE_POS_X
+    last = 7
+    for _ in range(limit % 3 + 1):
+        for _trip in range(1, p**3 % 3 + 2):
+            if p != 0:
+                return
+            last = x[len(x) - 1]
+    out[i] = last
+
+
+@cb.cube
+def return_in_a_loop_of_part_of_a_row(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """The first unit of each row returns from a loop of equal trips."""
+    i, p = cb.ABSOLUTE_POS, cb.ABSOLUTE_POS_X
+    for _ in range(limit, -1, -1):
+        if not cb.bool_(p):
+            return
+    out[i] = x[i]
+
+
+@cb.cube
+def barrier_in_cubes_of_one_unit(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """Every position of a cube of one unit is uniform."""
+    seen = cb.shared(i32, cb.CUBE_DIM)
+    seen[cb.UNIT_POS] = x[cb.ABSOLUTE_POS]
+    cb.sync_cube()
+    out[cb.ABSOLUTE_POS] = seen[cb.CUBE_DIM - 1 - cb.UNIT_POS] + limit
+
+
+KERNELS = (
+    others_wait_outside_the_arm,
+    all_return_from_an_endless_loop,
+    return_where_a_guard_is_assumed,
+    return_in_a_loop_of_part_of_a_row,
+    barrier_in_cubes_of_one_unit,
+)
+
+
+@pytest.mark.parametrize("target", cpu_targets())
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_machine_code_agrees_with_the_reference(kernel: Callable[..., None], target: str) -> None:
+    for cube_count, cube_dim in (((6, 1, 1), (1, 1, 1)), ((3, 2, 1), (16, 2, 1)), (2, 17)):
+        results = []
+        for device in (reference_for(target), target):
+            out: Numbers = np.zeros(192, np.int32)
+            x = np.arange(192, dtype=np.int32) * 7 % 11
+            launch: Any = kernel
+            launch.launch(x, 4, out, cube_count=cube_count, cube_dim=cube_dim, device=device)
+            results.append(out)
+        np.testing.assert_array_equal(results[1], results[0])
