@@ -77,6 +77,15 @@ def test_parts_of_half_pi(form: FloatFormat) -> None:
     assert abs(mp.pi / 2 - first - second - third) < mpf(2) ** (-3 * full)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_quarter_turns_and_degrees(form: FloatFormat) -> None:
+    """Up to four quarters of π have an exact high part."""
+    full = form.fraction_bits + 1
+    assert form.quarter_pi == parts(mp.pi / 4, full - 2, full)
+    assert form.degrees == parts(180 / mp.pi, full)[0]
+    assert form.radians == parts(mp.pi / 180, full)[0]
+
+
 def test_words_of_two_over_pi() -> None:
     with mp.workprec(1400):
         whole = int(mp.floor(mpf(2) / mp.pi * mpf(2) ** (64 * 18)))
@@ -97,8 +106,24 @@ def test_limits_lie_where_results_stop_changing(form: FloatFormat) -> None:
     assert mpf(2) ** form.exp2_range[0] < smallest / 2
     assert mp.expm1(form.expm1_range[0]) + 1 < half_place
     assert 1 - mp.tanh(form.tanh_limit) < half_place
+    assert mp.sinh(form.sinh_limit) > largest
+    assert mp.exp(form.sinh_limit) / 8 < largest / 2  # it is computed as a quarter
+    assert mp.pi / 2 - mp.atan(form.atan_limit) < half_place
+    assert 1 / mpf(form.square_limit) ** 2 < half_place / form.fraction_bits
     assert mp.erfc(form.erf_limit) < half_place
     assert mp.erfc(form.erfc_limit) < smallest / 2
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_rescaled_sides_have_squares_of_full_precision(form: FloatFormat) -> None:
+    """Whatever the larger side: its square neither overflows nor comes near the denormals."""
+    low, high = form.hypot_range
+    smallest = form.smallest_normal * 2.0**-form.fraction_bits
+    largest = (2 - 2.0**-form.fraction_bits) * 2.0**form.bias
+    for least, most in ((smallest * form.rescale, low * form.rescale), (low, high),
+                        (high / form.rescale, largest / form.rescale)):  # fmt: skip
+        assert mpf(most) ** 2 * 2 < largest
+        assert mpf(least) ** 2 * mpf(2) ** -(form.fraction_bits + 2) > smallest
 
 
 def test_polynomials_are_what_the_script_derives() -> None:

@@ -27,9 +27,11 @@ def apply_all(functions: cb.Comptime[Any], x: Array[F], out: Tensor[F]) -> None:
 
 
 @cb.cube
-def raise_all(base: Array[F], exponent: Array[F], out: Array[F]) -> None:
+def apply_to_pairs(
+    function: cb.Comptime[Any], first: Array[F], second: Array[F], out: Array[F]
+) -> None:
     i = cb.ABSOLUTE_POS
-    out[i] = cb.pow(base[i], exponent[i])
+    out[i] = function(first[i], second[i])
 
 
 def mixed(dtype: Any) -> Any:
@@ -67,11 +69,14 @@ def test_unary_functions_have_the_same_bits_on_every_device(type: str, device: s
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("type", ["f32", "f64"])
-def test_pow_has_the_same_bits_on_every_device(type: str, device: str) -> None:
-    base, exponent = samples.powers(np.float32 if type == "f32" else np.float64, 500)
-    out = np.zeros_like(base)
-    raise_all.over(base.size, device=device)(base, exponent, out)
-    assert same(out, numpy_kernels.function("pow", type)(base, exponent))
+@pytest.mark.parametrize("name", sorted(measure.REFERENCES_OF_TWO))
+def test_functions_of_two_have_the_same_bits_on_every_device(
+    name: str, type: str, device: str
+) -> None:
+    first, second = samples.pairs(name, np.float32 if type == "f32" else np.float64, 500)
+    out = np.zeros_like(first)
+    apply_to_pairs.over(first.size, device=device)(getattr(cb, name), first, second, out)
+    assert same(out, numpy_kernels.function(name, type)(first, second))
 
 
 @pytest.mark.parametrize("type", ["f16", "bf16"])

@@ -47,12 +47,66 @@ SPECIAL = {
     "sin": ((0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN)),
     "cos": ((0.0, 1.0), (-0.0, 1.0), (INF, NAN), (-INF, NAN)),
     "tan": ((0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN)),
+    "asin": (
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (1.0, math.pi / 2),
+        (-1.0, -math.pi / 2),
+        (1.5, NAN),
+        (INF, NAN),
+        (-INF, NAN),
+    ),
+    "acos": (
+        (1.0, 0.0),
+        (-1.0, math.pi),
+        (0.0, math.pi / 2),
+        (-0.0, math.pi / 2),
+        (-1.5, NAN),
+        (INF, NAN),
+        (-INF, NAN),
+    ),
+    "atan": (
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (1.0, math.pi / 4),
+        (INF, math.pi / 2),
+        (-INF, -math.pi / 2),
+        (1e30, math.pi / 2),
+    ),
+    "degrees": ((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (math.pi, 180.0)),
+    "radians": ((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (180.0, math.pi)),
+    "sinh": ((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (1e4, INF), (-1e4, -INF)),
+    "cosh": ((0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, INF), (1e4, INF), (-1e4, INF)),
+    "asinh": ((0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF)),
+    "acosh": ((1.0, 0.0), (0.0, NAN), (-0.0, NAN), (-2.0, NAN), (-INF, NAN), (INF, INF)),
+    "atanh": (
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (1.0, INF),
+        (-1.0, -INF),
+        (1.5, NAN),
+        (-1.5, NAN),
+        (INF, NAN),
+    ),
+    "sigmoid": ((0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (1e4, 1.0), (-1e4, 0.0)),
+    "cbrt": (
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (INF, INF),
+        (-INF, -INF),
+        (27.0, 3.0),
+        (-8e30, -2e10),
+        (0.125, 0.5),
+    ),
+    "rsqrt": ((0.0, INF), (-0.0, -INF), (INF, 0.0), (-1.0, NAN), (-INF, NAN), (4.0, 0.5)),
     "tanh": ((0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0)),
     "erf": ((0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0)),
     "erfc": ((0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, 2.0)),
 }
 #: Functions that equal their argument where it is tiny.
-NEAR_IDENTITY = ("expm1", "log1p", "sin", "tan", "tanh")
+NEAR_IDENTITY = (
+    "expm1", "log1p", "sin", "tan", "tanh", "asin", "atan", "sinh", "asinh", "atanh",
+)  # fmt: skip
 
 
 def same_bits_or_nan(got: Any, wanted: Any) -> bool:
@@ -142,6 +196,35 @@ def test_pow_of_special_values(type: str) -> None:
     assert same_bits_or_nan(got[special], wanted[special])
     assert np.allclose(got[~special], wanted[~special], rtol=4 * np.finfo(DTYPES[type]).eps, atol=0)
     assert np.array_equal(np.signbit(got[~special]), np.signbit(wanted[~special]))
+
+
+@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("name", ["atan2", "hypot"])
+def test_two_coordinates_of_special_values(name: str, type: str) -> None:
+    """Against Python's own functions, whose results here are exact or quarters of a turn."""
+    values = [0.0, 1.0, 1e-40, INF, *(-value for value in (0.0, 1.0, 1e-40, INF)), NAN]
+    first = np.array([a for a in values for _ in values], DTYPES[type])
+    second = np.array([b for _ in values for b in values], DTYPES[type])
+    got = numpy_kernels.function(name, type)(first, second)
+    pairs = zip(first, second, strict=True)
+    wanted = [getattr(math, name)(float(a), float(b)) for a, b in pairs]
+    assert same_bits_or_nan(got, np.array(wanted, DTYPES[type])), type
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_hypot_of_extreme_sides_neither_overflows_nor_vanishes(type: str) -> None:
+    info = np.finfo(DTYPES[type])
+    large = 2.0 ** (info.maxexp - 3)
+    unit = np.array([info.smallest_subnormal, info.tiny, 1, large], DTYPES[type])
+    got = numpy_kernels.function("hypot", type)(unit * 3, unit * -4)
+    assert np.array_equal(got, unit * 5)
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_cubes_have_exact_roots(type: str) -> None:
+    roots = np.arange(-200, 201, dtype=DTYPES[type])
+    got = numpy_kernels.function("cbrt", type)(roots**3)
+    assert same_bits_or_nan(got[roots != 0], roots[roots != 0])
 
 
 def c_pow(base: float, exponent: float) -> float:
