@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,119 +12,22 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from cubepy.ir import BF16, BOOL, F16, F32, F64, FLOATS, INDEX, INTEGERS, NO_ATTRS, SCALARS, Scalar
+from cubepy.ir import BF16, BOOL, F16, F32, F64, INDEX, SCALARS, Scalar
 from cubepy.ir import ops as table
-
-Array = Any
-SORTED_INTEGERS = sorted(INTEGERS, key=str)
-SORTED_FLOATS = sorted(FLOATS, key=str)
-# significand bits with the hidden one, exponent of the smallest normal number, largest exponent
-FORMATS = {
-    "f16": (11, -14, 15),
-    "bf16": (8, -126, 127),
-    "f32": (24, -126, 127),
-    "f64": (53, -1022, 1023),
-}
-
-
-def run(name: str, *operands: Array, type: Scalar, **attrs: Any) -> Array:
-    evaluate = table.BY_NAME[name].evaluate
-    assert evaluate is not None
-    with np.errstate(all="ignore"):
-        result = evaluate(*operands, type=type, attrs=attrs or NO_ATTRS)
-    assert isinstance(result, np.ndarray)
-    assert result.dtype == type.numpy
-    return result
-
-
-def pairs(left: Iterable[Any], right: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    both = list(itertools.product(left, right))
-    return [a for a, _ in both], [b for _, b in both]
-
-
-def array(values: Iterable[Any], type: Scalar) -> Array:
-    return np.array(list(values), dtype=type.numpy)
-
-
-def integers_of(type: Scalar) -> list[int]:
-    ends = {type.minimum, type.minimum + 1, type.maximum, type.maximum - 1, type.maximum // 2}
-    near = {-9, -8, -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 8, 10, 100, 1 << (type.bits // 2)}
-    bits = {0x5555555555555555 & type.maximum, (1 << (type.bits - 2)) - 1, type.minimum // 2}
-    return sorted(v for v in ends | near | bits if type.minimum <= v <= type.maximum)
-
-
-def wrap(value: int, type: Scalar) -> int:
-    low = value & ((1 << type.bits) - 1)
-    return low - (1 << type.bits) if type.is_signed and low >> (type.bits - 1) else low
-
-
-def floats_of(type: Scalar) -> list[float]:
-    """Values of the type itself: ends, denormals, ties, neighbours of one, specials."""
-    bits, lowest, highest = FORMATS[type.name]
-    eps = 2.0 ** (1 - bits)
-    largest = (2 - eps) * 2.0**highest
-    tiny, normal = 2.0 ** (lowest - bits + 1), 2.0**lowest
-    finite = [
-        0.0,
-        tiny,
-        3 * tiny,
-        normal - tiny,
-        normal,
-        normal * 1.5,
-        0.1,
-        0.5,
-        1 - eps / 2,
-        1.0,
-        1 + eps,
-    ]
-    finite += [
-        1.5,
-        2.5,
-        3.0,
-        7.5,
-        1 / 3,
-        10.0,
-        255.0,
-        largest / 2,
-        largest,
-        2.0 ** (bits - 1) - 0.5,
-    ]
-    exact = [float(np.asarray(v).astype(type.numpy)) for v in finite]
-    both = [s * v for v in exact for s in (1.0, -1.0)]
-    return [*both, math.inf, -math.inf, math.nan]
-
-
-def rounded(value: Fraction, type: Scalar) -> float:
-    """The nearest number of the type, ties to even: the definition of IEEE 754 on rationals."""
-    bits, lowest, highest = FORMATS[type.name]
-    if value == 0:
-        return 0.0
-    magnitude = abs(value)
-    exponent = max(_floor_log2(magnitude), lowest)
-    unit = Fraction(2) ** (exponent - bits + 1)
-    count = round(magnitude / unit)  # Python rounds a Fraction half to even
-    nearest = count * unit
-    result = math.inf if nearest >= Fraction(2) ** (highest + 1) else float(nearest)
-    return -result if value < 0 else result
-
-
-def _floor_log2(value: Fraction) -> int:
-    guess = value.numerator.bit_length() - value.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= value else guess - 1
-
-
-def same_bits(got: Array, expected: Iterable[float], type: Scalar) -> None:
-    """Equal values, zeros of equal sign, NaN for NaN."""
-    wide = got.astype(np.float64)
-    want = np.array(list(expected), dtype=np.float64)
-    equal = (wide == want) & (np.signbit(wide) == np.signbit(want)) | (
-        np.isnan(wide) & np.isnan(want)
-    )
-    wrong = np.flatnonzero(~equal)
-    assert not wrong.size, (
-        f"{wrong.size} wrong, first at {wrong[0]}: {wide[wrong[0]]!r}, not {want[wrong[0]]!r}"
-    )
-
+from tests.unit.ir.exact_values import (
+    FORMATS,
+    SORTED_FLOATS,
+    SORTED_INTEGERS,
+    _floor_log2,
+    array,
+    floats_of,
+    integers_of,
+    pairs,
+    rounded,
+    run,
+    same_bits,
+    wrap,
+)
 
 # ── integers ──────────────────────────────────────────────────────────────────────────────────
 
@@ -486,113 +389,6 @@ def test_classification_and_copysign(type: Scalar) -> None:
     signs = np.signbit(np.array(right))
     assert (np.signbit(got.astype(np.float64)) == signs)[~np.isnan(np.array(right))].all()
     same_bits(run("abs", got, type=type), (abs(a) for a in left), type)
-
-
-# ── conversions ───────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("target", SORTED_INTEGERS, ids=str)
-@pytest.mark.parametrize("source", SORTED_INTEGERS, ids=str)
-def test_integer_to_integer_wraps(source: Scalar, target: Scalar) -> None:
-    values = integers_of(source)
-    got = run("cast", array(values, source), type=target)
-    assert got.tolist() == [wrap(v, target) for v in values]
-
-
-@pytest.mark.parametrize("target", SORTED_INTEGERS, ids=str)
-@pytest.mark.parametrize("source", SORTED_FLOATS, ids=str)
-def test_float_to_integer_truncates_and_saturates(source: Scalar, target: Scalar) -> None:
-    ends = [
-        float(target.minimum),
-        float(target.maximum),
-        300.7,
-        3e9,
-        -0.9,
-        -1.0,
-        -1.5,
-        0.99,
-        2.0**63,
-        2.0**64,
-    ]
-    around = [np.nextafter(e, s) for e in ends for s in (math.inf, -math.inf)]
-    with np.errstate(all="ignore"):
-        chosen = np.array([*ends, *around, *floats_of(source)]).astype(source.numpy)
-    expected = [
-        0
-        if math.isnan(v)
-        else target.maximum
-        if v == math.inf
-        else target.minimum
-        if v == -math.inf
-        else max(target.minimum, min(target.maximum, math.trunc(Fraction(v))))
-        for v in chosen.astype(np.float64).tolist()
-    ]
-    assert run("cast", chosen, type=target).tolist() == expected
-
-
-@pytest.mark.parametrize("target", SORTED_FLOATS, ids=str)
-@pytest.mark.parametrize("source", SORTED_INTEGERS, ids=str)
-def test_integer_to_float_rounds_once(source: Scalar, target: Scalar) -> None:
-    bits = FORMATS[target.name][0]
-    hard = []
-    for top in range(bits, source.bits):
-        tie = (1 << top) + (1 << (top - bits))  # halfway between two neighbours of 2**top
-        hard += [tie - 1, tie, tie + 1, tie + (1 << (top - bits + 1)), -tie, -tie - 1, 1 - tie]
-    values = [v for v in (*integers_of(source), *hard) if source.minimum <= v <= source.maximum]
-    got = run("cast", array(values, source), type=target)
-    same_bits(got, (rounded(Fraction(v), target) for v in values), target)
-
-
-@pytest.mark.parametrize("target", SORTED_FLOATS, ids=str)
-@pytest.mark.parametrize("source", SORTED_FLOATS, ids=str)
-def test_float_to_float_rounds_once(source: Scalar, target: Scalar) -> None:
-    bits, lowest, highest = FORMATS[target.name]
-    eps = 2.0 ** (1 - bits)
-    ties = [
-        scale * (1 + eps / 2 * (1 + 2 * k)) for k in (0, 1) for scale in (1.0, 2.0**lowest, 0.25)
-    ]
-    ties += [2.0 ** (lowest - bits), 3 * 2.0 ** (lowest - bits), (2 - eps / 2) * 2.0**highest]
-    with np.errstate(all="ignore"):
-        beside = [v * (1 + k * 2.0**-52) for v in ties for k in (-1, 0, 1)]
-        far = [v * (1 + k * 2.0**-30) for v in ties for k in (-1, 1)]
-        values = np.array([*beside, *far, *floats_of(source)])
-        exact = np.concatenate([values, -values]).astype(source.numpy)
-    got = run("cast", exact, type=target)
-    numbers = exact.astype(np.float64).tolist()
-    expected = (
-        v if not math.isfinite(v) or v == 0 else rounded(Fraction(v), target) for v in numbers
-    )
-    same_bits(got, expected, target)
-
-
-@pytest.mark.parametrize("type", sorted(SCALARS.values(), key=str), ids=str)
-def test_bool_and_numbers(type: Scalar) -> None:
-    assert run("cast", array([False, True], BOOL), type=type).astype(np.float64).tolist() == [
-        0.0,
-        1.0,
-    ]
-    values = np.array([0, 1, 2]).astype(type.numpy)
-    assert run("cast", values, type=BOOL).tolist() == [False, True, True]
-    if type.is_float:
-        specials = array([-0.0, math.nan, math.inf, 2.0 ** FORMATS[type.name][1]], type)
-        assert run("cast", specials, type=BOOL).tolist() == [False, True, True, True]
-
-
-def test_bitcast_keeps_bits() -> None:
-    bits = np.array([0x7FC00001, 0xFF800000, 0x80000000, 1], dtype=np.uint32)
-    floats = run("bitcast", bits, type=F32)
-    assert run("bitcast", floats, type=SCALARS["u32"]).tolist() == bits.tolist()
-    strided = np.arange(12, dtype=np.int16)[::3]
-    assert run("bitcast", strided, type=F16).view(np.int16).tolist() == strided.tolist()
-
-
-def test_float_constants_are_rounded_once() -> None:
-    tie = 1 + 2.0**-8 + 2.0**-40  # above the middle of two bf16, but f32 cannot see it
-    got = run("const", type=BF16, value=tie)
-    assert float(got) == 1 + 2.0**-7
-    assert got.shape == ()
-    assert run("const", type=SCALARS["u64"], value=(1 << 64) - 1).item() == (1 << 64) - 1
-    assert np.signbit(run("const", type=F32, value=-0.0))
 
 
 # ── shapes ────────────────────────────────────────────────────────────────────────────────────
