@@ -9,6 +9,7 @@ from typing import Any
 
 from cubepy.errors import CubeError
 from cubepy.tools.doctor import doctor
+from cubepy.tools.operations import print_operations
 from cubepy.tools.settings import show_settings
 from cubepy.tools.show import show
 from cubepy.tools.store import explain, list_entries, prune, verify
@@ -37,6 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     word = words.add_parser("config", help="every setting and where its value came from")
     word.add_argument("action", choices=["show"])
     word.set_defaults(run=show_settings)
+    word = words.add_parser("ops", help="the page of all operations, docs/ops.md")
+    word.set_defaults(run=print_operations)
     _add_cache(words)
     return parser
 
