@@ -4,7 +4,14 @@ Tests of cubepy and of third parties' runtimes are made of these. Needs the extr
 hypothesis).
 """
 
-from cubepy.testing.cases import Case, Failure, check_case, run_kernel
+from cubepy.testing.cases import (
+    Case,
+    Failure,
+    check_case,
+    compare_outputs,
+    run_case,
+    run_kernel,
+)
 from cubepy.testing.comparison import differences
 from cubepy.testing.conformance import cases, cases_of, rows
 from cubepy.testing.differential import Compiled, compare_on, run_on
@@ -25,6 +32,7 @@ __all__ = [
     "cases_of",
     "check_case",
     "compare_on",
+    "compare_outputs",
     "cpu_targets",
     "differences",
     "gang_of",
@@ -37,6 +45,7 @@ __all__ = [
     "reference_for",
     "representative",
     "rows",
+    "run_case",
     "run_kernel",
     "run_on",
 ]

@@ -19,7 +19,7 @@ from cubepy.ir import BufferType, Kernel, Scalar, verify
 from cubepy.runtime import ArrayBinding, Binding, Device, Grid, ScalarBinding
 from cubepy.testing.comparison import differences
 
-__all__ = ["Case", "Failure", "check_case", "run_kernel"]
+__all__ = ["Case", "Failure", "check_case", "compare_outputs", "run_case", "run_kernel"]
 
 Array = np.ndarray[Any, Any]
 Argument = Array | int | float | bool
@@ -124,7 +124,11 @@ def check_case(case: Case, device: Device) -> list[Failure]:
     """What the device gets wrong, one failure an output."""
     if case.raises is not None:
         return _check_raises(case, device)
-    got = _run(case, device)
+    return compare_outputs(case, run_case(case, device))
+
+
+def compare_outputs(case: Case, got: Mapping[str, Array]) -> list[Failure]:
+    """What outputs are wrong, one failure each."""
     failures = []
     for name, expected in case.expected.items():
         wrong = differences(got[name], expected, steps=case.steps)
@@ -138,7 +142,8 @@ def check_case(case: Case, device: Device) -> list[Failure]:
     return failures
 
 
-def _run(case: Case, device: Device) -> dict[str, Array]:
+def run_case(case: Case, device: Device) -> dict[str, Array]:
+    """The content of the case's arrays after its launch."""
     return run_kernel(
         case.kernel,
         device,
@@ -152,7 +157,7 @@ def _run(case: Case, device: Device) -> dict[str, Array]:
 def _check_raises(case: Case, device: Device) -> list[Failure]:
     assert case.raises is not None
     try:
-        _run(case, device)
+        run_case(case, device)
     except case.raises:
         return []
     text = f"the launch went through, expected {case.raises.__name__}"

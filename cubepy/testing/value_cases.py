@@ -221,7 +221,7 @@ class _Maker:
         """One operand a scalar argument or a constant, the others varying."""
         for p, type in enumerate(self.form.types):
             choices = representative(type, LITERALS)
-            for number, value in enumerate(choices):
+            for number, value in enumerate(choices if len(self.form.types) > 1 else ()):
                 given = [*arrays[:p], np.full_like(arrays[p], value), *arrays[p + 1 :]]
                 literal = self.builder.const(type, _python(value, type))
                 placed = [*operands[:p], literal, *operands[p + 1 :]]
