@@ -26,8 +26,9 @@ from cubepy.std import (
     scaling,
     trigonometric,
 )
+from cubepy.std.accuracy import LARGEST_ERROR
 
-__all__ = ["definition"]
+__all__ = ["LARGEST_ERROR", "definition"]
 
 Function = Callable[..., Any]
 

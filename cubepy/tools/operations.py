@@ -26,7 +26,7 @@ from cubepy.ir import (
     ops,
 )
 from cubepy.passes import TARGET_LEVELS, level_of
-from cubepy.std.accuracy import LARGEST_ERROR
+from cubepy.std import LARGEST_ERROR
 from cubepy.target import Target
 
 __all__ = ["operations_page", "print_operations"]
