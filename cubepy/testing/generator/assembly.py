@@ -188,6 +188,14 @@ def _read_only(made: _Assembly) -> None:
 def _own(made: _Assembly, element: Scalar) -> None:
     """Elements that each unit has for itself, found in one of several ways."""
     scope = made.scope
+    columns, rows = (made.cube_dim[axis] * made.cube_count[axis] for axis in (0, 1))
+    flat = made.cube_dim[2] * made.cube_count[2] == 1
+    if flat and rows > 1 and scope.chance(0.5):
+        name = scope.fresh("w")
+        missing = scope.random.choice((0, 0, 1))
+        made.layout.add_matrix(name, element, rows, max(1, columns - missing))
+        scope.memories.append(Memory(name=name, element=element, kind=MemoryKind.OWN, own="y, x"))
+        return
     name, count = scope.fresh("w"), scope.random.choice((1, 1, 2, 3, 4))
     own, size = _place(made, name, count)
     made.layout.add(name, element, max(1, size))
