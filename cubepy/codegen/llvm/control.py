@@ -21,8 +21,8 @@ __all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while"]
 def _finish(gang: Gang, op: Op, mask: Mask) -> None:
     """Restore the mask after a construct, less the lanes that left for further out."""
     gang.mask = mask
-    if op not in gang.analysis.thins or gang.dead:
-        return
+    if op not in gang.analysis.thins or gang.dead or not any(scope.trip for scope in gang.scopes):
+        return  # between the loops over gangs no lane is ever taken out: each gang knows its own
     _go_on_with(gang, gang.mask_and(mask, gang.load_mask(_innermost(gang).trip)))
 
 
