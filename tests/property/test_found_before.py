@@ -73,12 +73,41 @@ def barrier_in_cubes_of_one_unit(x: Array[i32], limit: i32, out: Array[i32]) -> 
     out[cb.ABSOLUTE_POS] = seen[cb.CUBE_DIM - 1 - cb.UNIT_POS] + limit
 
 
+@cb.cube
+def return_in_the_other_arm_of_a_barrier(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """The branch is one for the cube; only some units return from its second arm."""
+    i = cb.ABSOLUTE_POS
+    seen = cb.shared(i32, cb.CUBE_DIM)
+    seen[cb.UNIT_POS] = x[i]
+    if x[cb.CUBE_POS] > 6:
+        cb.sync_cube()
+        out[i] = seen[cb.CUBE_DIM - 1 - cb.UNIT_POS]
+    elif x[i] < limit:
+        return
+    out[i] += 5
+
+
+@cb.cube
+def cube_value_of_a_divergent_variable(x: Array[i32], limit: i32, out: Array[i32]) -> None:
+    """The trips are the same for the cube, though made of what each unit has by itself."""
+    i = cb.ABSOLUTE_POS
+    own = limit
+    if x[i] > 3:
+        own = x[i]
+    trips = cb.cube_uniform(own)
+    for _ in range(trips % 5):
+        cb.sync_cube()
+        out[i] += own
+
+
 KERNELS = (
     others_wait_outside_the_arm,
     all_return_from_an_endless_loop,
     return_where_a_guard_is_assumed,
     return_in_a_loop_of_part_of_a_row,
     barrier_in_cubes_of_one_unit,
+    return_in_the_other_arm_of_a_barrier,
+    cube_value_of_a_divergent_variable,
 )
 
 

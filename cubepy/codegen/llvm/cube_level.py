@@ -99,7 +99,7 @@ def _add_stores_needed(
             for store in stores.get(op.operands[0], []):
                 controls.update(places[store])
                 work.append(store.operands[1])
-        else:
+        elif op.opdef is not ops.CUBE_UNIFORM:  # one for the cube, whatever it is made of
             work.extend(op.operands)
 
 
