@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import filelock
 import platformdirs
 
 from cubepy.config import CacheConfig, current
+from cubepy.late import late_import
 
 __all__ = ["DiskStore", "Entry", "Key", "key_of", "store"]
 
@@ -164,6 +164,9 @@ class DiskStore:
         if folder is None:
             yield
             return
+        with late_import:
+            import filelock  # noqa: PLC0415 - a warm start makes nothing, so it locks nothing
+
         lock = filelock.FileLock(folder / f"{key.digest}.lock", mode=0o600)
         try:
             lock.acquire(timeout=_LOCK_SECONDS, poll_interval=0.01)

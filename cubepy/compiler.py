@@ -8,14 +8,18 @@ each is compiled once however many threads ask.
 from __future__ import annotations
 
 import functools
+import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from cubepy import codegen, config, frontend, ir, passes
+from cubepy import config, frontend, ir
+from cubepy.cache import key_of, store
 from cubepy.errors import CubeError, Diagnostic, UnsupportedError
+from cubepy.late import late_import
 from cubepy.runtime import Device, LoadedKernel, registry
-from cubepy.target import Artifact, Target
+from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
 
 __all__ = ["Observe", "Program", "Stages", "build", "finish", "library", "lower", "provide_library"]
 
@@ -91,6 +95,10 @@ def lower(source: frontend.KernelSource, specialization: frontend.Specialization
 
 def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None) -> Stages:
     """Optimise, verify and emit. `observe` is given the kernel after every pass, by name."""
+    # Late, because a warm start finds its kernels compiled and needs neither.
+    with late_import:
+        from cubepy import codegen, passes  # noqa: PLC0415
+
     native = codegen.native_ops(target)
     optimized = passes.run(
         kernel,
@@ -107,6 +115,58 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
 
 # A Python function and the types of its parameters, by name and first operand's type of an op.
 Definition = tuple[Callable[..., object], Sequence[ir.Scalar]]
+
+
+def compiled(kernel: ir.Kernel, device: Device) -> Artifact:
+    """The artifact of a kernel as the front end made it, from the disk store if it is there."""
+    toolchain = device.toolchain
+    if not toolchain:
+        return finish(kernel, device.target).artifact
+
+    def make() -> bytes:
+        artifact = finish(kernel, device.target).artifact
+        return bytes_of_artifact(artifact, device.compile(artifact))
+
+    key = key_of([*_parts(kernel, device.target), *toolchain])
+    return artifact_of_bytes(store().get_or_make(key, make), device.target)
+
+
+def _parts(kernel: ir.Kernel, target: Target) -> Iterator[tuple[str, bytes]]:
+    text = ir.print_kernel(kernel)
+    if REPORTS in text:  # the places are part of what is compiled
+        text = ir.print_kernel(kernel, locations=True)
+    yield "kernel", kernel.name.encode()
+    yield "ir", text.encode()
+    yield "target", f"{target} {', '.join(target.features.described())}".encode()
+    yield "cubepy", sources()
+
+
+# The word of IR text that stands at accesses whose faults are reported with their place.
+REPORTS = "validate"
+
+
+@functools.cache
+def sources() -> bytes:
+    """What tells one state of cubepy's own code from another: its files' names, sizes and times."""
+    folder = Path(__file__).parent
+    try:
+        files = sorted(_files(folder))
+    except OSError:  # packed into an archive
+        archive = next(place for place in folder.parents if place.exists())
+        files = [(archive.name, archive.stat().st_size, archive.stat().st_mtime_ns)]
+    return repr(files).encode()
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _files(Path(entry.path))
+            elif entry.name.endswith((".py", ".lark")):
+                facts = entry.stat()
+                yield entry.name, facts.st_size, facts.st_mtime_ns
+
+
 Definitions = Callable[[str, ir.Scalar], Definition | None]
 _definitions: Definitions = lambda name, type: None  # noqa: E731
 
@@ -150,8 +210,8 @@ class Program:
         if entry.loaded is None:
             with entry.lock:
                 if entry.loaded is None:
-                    artifact = build(self.source, specialization, device.target).artifact
-                    entry.loaded = device.load(artifact)
+                    kernel = lower(self.source, specialization)
+                    entry.loaded = device.load(compiled(kernel, device))
         return entry.loaded
 
     def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:

@@ -8,16 +8,15 @@ each value came from.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from cubepy.errors import ConfigError
+from cubepy.late import late_import
 
 __all__ = ["CacheConfig", "CompilationConfig", "Config", "RuntimeConfig", "current", "load"]
 
@@ -122,6 +121,9 @@ def _find(folder: Path, variables: Mapping[str, str]) -> Path | None:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
+    with late_import:
+        import tomllib  # noqa: PLC0415 - most programs have no such file
+
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -188,5 +190,8 @@ def _check(value: object, default: object, setting: _Setting, origin: str) -> No
 
 
 def _suggest(word: str, known: Iterable[str]) -> str:
+    with late_import:
+        import difflib  # noqa: PLC0415 - for a message of a rare error
+
     near = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"

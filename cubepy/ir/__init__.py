@@ -7,9 +7,9 @@ from cubepy.ir import ops
 from cubepy.ir.builder import Builder, OpenRegion, param
 from cubepy.ir.nodes import NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
 from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
-from cubepy.ir.parser import parse_kernel
 from cubepy.ir.printer import print_function, print_kernel, print_value
 from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
+from cubepy.ir.reading import parse_kernel
 from cubepy.ir.rewrite import EXITS, PURE, Rewriter, Rule, clone_ops, map_bodies, rebuilt, rewrite
 from cubepy.ir.types import (
     BF16,

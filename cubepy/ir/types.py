@@ -7,12 +7,14 @@ types to NumPy.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+
+from cubepy.late import late_import
 
 __all__ = [
     "BF16",
@@ -103,6 +105,9 @@ class Scalar(Type):
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return scalar_of_name, (self.name,)  # there is one object of each, also after pickling
+
     @property
     def is_float(self) -> bool:
         return self.kind is Kind.FLOAT
@@ -123,7 +128,7 @@ class Scalar(Type):
     @property
     def numpy(self) -> np.dtype[Any]:
         """The NumPy dtype that holds it on the host."""
-        return _NUMPY[self.name]
+        return _bfloat16() if self is BF16 else _NUMPY[self.name]
 
     @property
     def minimum(self) -> int:
@@ -155,6 +160,12 @@ SCALARS: dict[str, Scalar] = {
     for scalar in (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, INDEX, F16, BF16, F32, F64)
 }
 
+
+def scalar_of_name(name: str) -> Scalar:
+    """The scalar that is spelled so."""
+    return SCALARS[name]
+
+
 _NUMPY: dict[str, np.dtype[Any]] = {
     "bool": np.dtype(np.bool_),
     "i8": np.dtype(np.int8),
@@ -167,7 +178,6 @@ _NUMPY: dict[str, np.dtype[Any]] = {
     "u64": np.dtype(np.uint64),
     "index": np.dtype(np.int64),
     "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
 }
@@ -178,7 +188,20 @@ _OF_NUMPY: dict[np.dtype[Any], Scalar] = {
 
 def scalar_of_numpy(dtype: np.dtype[Any]) -> Scalar | None:
     """The scalar that a NumPy dtype of native byte order holds, or None."""
-    return _OF_NUMPY.get(dtype)
+    found = _OF_NUMPY.get(dtype)
+    if found is None and dtype.name == "bfloat16" and dtype == _bfloat16():
+        return BF16
+    return found
+
+
+@functools.cache
+def _bfloat16() -> np.dtype[Any]:
+    # Late, because few programs have such arrays and importing the package takes a while.
+    with late_import:
+        import ml_dtypes  # noqa: PLC0415
+
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,7 +81,8 @@ def array_of(value: object, place: str) -> Array | Buffer:
 
     `place` opens the message of the ArgumentError for what is neither.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # without it there is none; asking np.ma imports it
+    if masked is not None and isinstance(value, masked.MaskedArray):
         raise ArgumentError(
             f"{place} is a masked array, and kernels know no masks\n"
             "  help: pass x.filled(…) or x.data"

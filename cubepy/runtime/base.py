@@ -114,6 +114,18 @@ class Device(ABC):
         """The start of a memory as an array without gaps; None where it is not the host's."""
         return None
 
+    @property
+    def toolchain(self) -> Sequence[tuple[str, bytes]]:
+        """All that `compile` depends on besides its artifact, as named parts of a key.
+
+        Empty for devices that compile nothing worth keeping.
+        """
+        return ()
+
+    def compile(self, artifact: Artifact) -> bytes:
+        """The binary that `load` would make of an artifact's text; BackendError as there."""
+        raise NotImplementedError
+
     @abstractmethod
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Make an artifact ready to launch; raises BackendError with the tool's output."""

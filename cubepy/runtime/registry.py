@@ -8,13 +8,15 @@ else after it is a target to generate code for on that runtime's first device: `
 
 from __future__ import annotations
 
+import functools
+import importlib
 import re
 import threading
-from collections.abc import Callable
-from importlib.metadata import entry_points
+from collections.abc import Callable, Mapping
 
 from cubepy import config
 from cubepy.errors import RuntimeUnavailable
+from cubepy.late import late_import
 from cubepy.runtime.base import Device, Runtime
 from cubepy.runtime.native import switches
 from cubepy.runtime.targeted import TargetedDevice
@@ -30,16 +32,27 @@ __all__ = [
 ]
 
 GROUP = "cubepy.runtimes"
+# Those of the group that come with cubepy, which need not be looked for.
+OURS = {"cpu": "cubepy_cpu:runtime", "reference": "cubepy.interp:runtime"}
 # One device each; a number after these names is the machine of the target.
 NO_NUMBERS = frozenset({"reference"})
 _NAME = re.compile(r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)")
 
 
-class Registry:
-    """Runtimes and devices already opened. Safe to use from several threads."""
+Opener = Callable[[], Runtime]
 
-    def __init__(self, found: dict[str, Callable[[], Runtime]]) -> None:
-        self._found = found
+
+class Registry:
+    """Runtimes and devices already opened; `discover` finds more when an unknown one is asked for.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self, found: Mapping[str, Opener], discover: Callable[[], Mapping[str, Opener]] = dict
+    ) -> None:
+        self._found = dict(found)
+        self._discover: Callable[[], Mapping[str, Opener]] | None = discover
         self._lock = threading.RLock()
         self._runtimes: dict[str, Runtime] = {}
         self._devices: dict[str, Device] = {}
@@ -48,7 +61,15 @@ class Registry:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all runtimes, whether usable here or not."""
+        self._find_all()
         return tuple(sorted(self._found))
+
+    def _find_all(self) -> None:
+        """Look for what others have installed, which takes a while, once."""
+        with self._lock:
+            if self._discover is not None:
+                self._found = {**self._discover(), **self._found}
+                self._discover = None
 
     def runtime(self, name: str) -> Runtime:
         """A runtime; RuntimeUnavailable if it is not known or cannot be imported."""
@@ -58,6 +79,8 @@ class Registry:
             return self._runtimes[name]
 
     def _open(self, name: str) -> Runtime:
+        if name not in self._found:
+            self._find_all()
         if name not in self._found:
             known = ", ".join(self.names) or "none"
             raise RuntimeUnavailable(f"no runtime {name!r}: installed are {known}")
@@ -113,17 +136,32 @@ _creating = threading.Lock()
 
 
 def registry() -> Registry:
-    """The registry of this process, made of the installed entry points when first asked for."""
+    """The registry of this process; runtimes that others install are found by entry points."""
     global _registry
     if _registry is None:
         with _creating:
             if _registry is None:
-                found = {entry.name: _opener(entry.load) for entry in entry_points(group=GROUP)}
-                _registry = Registry(found)
+                known = {name: _opener(functools.partial(_load, at)) for name, at in OURS.items()}
+                _registry = Registry(known, _installed)
     return _registry
 
 
-def _opener(load: Callable[[], Callable[[], Runtime]]) -> Callable[[], Runtime]:
+def _load(place: str) -> Opener:
+    module, _, name = place.partition(":")
+    with late_import:
+        opener: Opener = getattr(importlib.import_module(module), name)
+    return opener
+
+
+def _installed() -> Mapping[str, Opener]:
+    # Late, because importing it and looking around takes longer than a launch ever should.
+    with late_import:
+        from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return {entry.name: _opener(entry.load) for entry in entry_points(group=GROUP)}
+
+
+def _opener(load: Callable[[], Opener]) -> Opener:
     def open_runtime() -> Runtime:
         return load()()
 

@@ -51,6 +51,14 @@ class TargetedDevice(Device):
         """Host memory as the inner device takes it."""
         return self.inner.wrap(data)
 
+    @property
+    def toolchain(self) -> Sequence[tuple[str, bytes]]:
+        return self.inner.toolchain
+
+    def compile(self, artifact: Artifact) -> bytes:
+        """Compile on the inner device, which reads the target from the artifact."""
+        return self.inner.compile(artifact)
+
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Load on the inner device, which reads the target from the artifact."""
         return self.inner.load(artifact)

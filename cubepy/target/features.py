@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from cubepy.errors import ConfigError
@@ -43,6 +43,13 @@ class Features:
     max_cube_units: int = 1024
     shared_bytes: int = 256 * 1024
     types: frozenset[str] = frozenset(_SCALARS.split())
+
+    def described(self) -> Iterator[str]:
+        """Every feature with its value, in an order that does not change."""
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            ordered = sorted(value) if isinstance(value, frozenset) else value
+            yield f"{entry.name} {ordered!r}"
 
 
 _X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"

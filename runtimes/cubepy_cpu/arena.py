@@ -8,9 +8,9 @@ own.
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cubepy.errors import OutOfMemoryError
 
@@ -27,7 +27,9 @@ class Block:
 
     def __init__(self, size: int) -> None:
         try:
-            self._memory: NDArray[np.uint8] = np.empty(size + _ALIGNMENT, np.uint8)
+            self._memory: np.ndarray[Any, np.dtype[np.uint8]] = np.empty(
+                size + _ALIGNMENT, np.uint8
+            )
         except MemoryError as error:
             raise OutOfMemoryError(f"no room for {size} bytes of scratch memory") from error
         self.address = -(-self._memory.ctypes.data // _ALIGNMENT) * _ALIGNMENT

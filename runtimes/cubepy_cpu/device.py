@@ -40,7 +40,7 @@ _REPORT_WORDS = 4  # number of the fault (from 1), axis, subscript, extent
 _LLVM_PLACE = re.compile(r"<string>:(\d+):\d+: error")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class HostMemory:
     """Memory of this process from `address` on; `owner` keeps it alive."""
 
@@ -106,6 +106,15 @@ class CpuDevice(Device):
     def native_table(self, base: type) -> entry.Table | None:
         """A subclass of `base` whose calls are looked up in machine code, where that is open."""
         return entry.table_of(base)
+
+    @property
+    def toolchain(self) -> Sequence[tuple[str, bytes]]:
+        return jit.settings(host())
+
+    def compile(self, artifact: Artifact) -> bytes:
+        """The object code of the artifact's text."""
+        with _explained(artifact):
+            return jit.compile_object(artifact.text, machine_of(artifact))
 
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Compile the artifact, or take its object code from the disk store, and map it."""

@@ -8,16 +8,20 @@ anything.
 from __future__ import annotations
 
 import functools
+import hashlib
+import importlib.util
 import math
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import llvmlite.binding as llvm
+from cubepy.cache import key_of, store
+from cubepy.late import late_import
 
-__all__ = ["Machine", "host", "processor_count", "supports"]
+__all__ = ["Machine", "host", "host_architecture", "processor_count", "supports", "toolchain"]
 
 _ARCHITECTURES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
@@ -51,16 +55,67 @@ class Machine:
 
 @functools.cache
 def host() -> Machine:
-    """The machine this process runs on."""
+    """The machine this process runs on. LLVM is asked once a processor; the answer is kept."""
+    parts = [
+        ("kind", b"host"),
+        ("processor", _processor()),
+        ("system", f"{sys.platform} {platform.machine()}".encode()),
+        ("toolchain", toolchain().encode()),
+    ]
+    words = store().get_or_make(key_of(parts), _ask_llvm).decode().split("\n")
+    triple, cpu, features = words
+    return Machine(triple=triple, cpu=cpu, features=features)
+
+
+def _ask_llvm() -> bytes:
+    with late_import:
+        from cubepy_cpu import llvm  # noqa: PLC0415 - a warm start does without it
+
+    return "\n".join(llvm.describe_host()).encode()
+
+
+def _processor() -> bytes:
+    """What Linux says of the first processor, but for what changes all the time."""
     try:
-        features = str(llvm.get_host_cpu_features().flatten())
-    except RuntimeError:  # LLVM does not know how to ask this system
-        features = ""
-    return Machine(
-        triple=str(llvm.get_process_triple()),
-        cpu=str(llvm.get_host_cpu_name()) or "generic",
-        features=features,
-    )
+        with Path("/proc/cpuinfo").open("rb") as file:
+            first = file.read(1 << 14).partition(b"\n\n")[0]
+    except OSError:
+        return b""
+    return b"\n".join(line for line in first.split(b"\n") if not line.startswith(_CHANGING))
+
+
+# Lines of /proc/cpuinfo that say nothing of what a processor can do.
+_CHANGING = (
+    b"cpu MHz",
+    b"bogomips",
+    b"BogoMIPS",
+    b"processor",
+    b"apicid",
+    b"initial apicid",
+    b"core id",
+    b"physical id",
+    b"siblings",
+    b"cpu cores",
+)
+
+
+@functools.cache
+def toolchain() -> str:
+    """The version of LLVM that machine code depends on, a part of cache keys.
+
+    It is read from llvmlite's file, because importing llvmlite takes longer than a warm start.
+    """
+    found = importlib.util.find_spec("llvmlite")
+    for folder in () if found is None else found.submodule_search_locations or ():
+        try:
+            text = (Path(folder) / "_version.py").read_bytes()
+        except OSError:
+            continue
+        return f"llvmlite {hashlib.sha256(text).hexdigest()}"
+    with late_import:
+        import llvmlite  # noqa: PLC0415 - packed in an unusual way; this always works
+
+    return f"llvmlite {llvmlite.__version__}"
 
 
 def supports(machine: Machine) -> bool:

@@ -9,7 +9,7 @@ from cubepy.runtime import Grid
 __all__ = ["Code"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Code:
     """What a launch needs of a loaded artifact. `faults`: whether it may report any."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-import sysconfig
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -52,7 +51,7 @@ def why_not() -> str:
         (sys.platform == "linux", f"the system is {sys.platform}"),
         (host_architecture() in ("x86_64", "aarch64"), f"this is {host_architecture()}"),
         (sys.version_info[:2] in _TRIED, "it was never tried on this version of Python"),
-        (not sysconfig.get_config_var("Py_GIL_DISABLED"), "this Python is free-threaded"),
+        ("t" not in sys.abiflags, "this Python is free-threaded"),
         (not hasattr(sys, "gettotalrefcount"), "this Python is a debug build"),
     )
     reasons = [reason for usual, reason in system if not usual]

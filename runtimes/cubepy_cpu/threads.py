@@ -35,7 +35,7 @@ _JOIN_SECONDS = 2.0
 _Function = Callable[..., int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class _Code:
     """The entry points of `workers.ll`; `launch_held` does not let go of Python's lock.
 
@@ -62,7 +62,10 @@ def _code() -> _Code:
 def machine_functions(futex: bool, native: bool) -> Callable[[str], int]:  # noqa: FBT001 - a key
     """The addresses of what `worker_code` defines, by name without `cubepy_`."""
     python = probe.layout() if native else None
-    data = jit.cached_object(worker_code.text(futex=futex, python=python))
+    data = jit.cached_object(
+        functools.partial(worker_code.text, futex=futex, python=python),
+        parts=worker_code.parts(futex=futex, python=python),
+    )
     return lambda name: jit.load(data, f"cubepy_{name}")
 
 

@@ -10,10 +10,10 @@ or a launch is in it. Calls (`entry.ll`) are left out where Python's objects are
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import sys
-from collections.abc import Mapping
-from importlib import resources
+from collections.abc import Iterator, Mapping
 from string import Template
 
 from cubepy_cpu.host import host_architecture
@@ -35,6 +35,7 @@ __all__ = [
     "START",
     "THREADS_MOST",
     "has_futex",
+    "parts",
     "pool_bytes",
     "text",
 ]
@@ -212,34 +213,51 @@ def text(*, futex: bool, python: Mapping[str, int] | None = None) -> str:
 
     `python` says where Python's objects have their fields; without it, calls are left out.
     """
-    architecture = host_architecture()
-    parts = [
-        _FLOAT_STATE.get(architecture, _NO_FLOAT_STATE),
-        _PAUSE.get(architecture, _NO_PAUSE),
-        _FUTEX if futex else _NAP,
-        _read("workers.ll"),
+    templates = "".join(_templates(futex=futex, calls=python is not None))
+    return Template(_with_fields(templates)).substitute(_numbers(python))
+
+
+def parts(*, futex: bool, python: Mapping[str, int] | None) -> list[tuple[str, bytes]]:
+    """What makes this text another one, as parts of a key; quicker to have than the text."""
+    templates = "".join(_templates(futex=futex, calls=python is not None))
+    return [
+        ("templates", templates.encode()),
+        ("numbers", repr(sorted(_numbers(python).items())).encode()),
     ]
-    if python is not None:
-        parts.append(_with_fields(_read("entry.ll")))
-    return Template("".join(parts)).substitute(
-        _LAYOUT,
+
+
+def _templates(*, futex: bool, calls: bool) -> Iterator[str]:
+    architecture = host_architecture()
+    yield _FLOAT_STATE.get(architecture, _NO_FLOAT_STATE)
+    yield _PAUSE.get(architecture, _NO_PAUSE)
+    yield _FUTEX if futex else _NAP
+    yield _read("workers.ll")
+    if calls:
+        yield _read("entry.ll")
+
+
+def _numbers(python: Mapping[str, int] | None) -> Mapping[str, int]:
+    return {
+        **_LAYOUT,
         **offsets(),
         **(python or {}),
-        FUTEX=_FUTEX_CALL.get(architecture, 0),
-        CLOCK=_MONOTONIC_CLOCK,
-        SPIN=SPIN,
-        FIRST_CHUNK=FIRST_CHUNK,
-        SHORT=SHORT_CHUNK,
-        LONG=LONG_CHUNK,
-        PRICE_AWAKE=PRICE_AWAKE,
-        PRICE_ASLEEP=PRICE_ASLEEP,
-        CHECK_SIGNALS=CHECK_SIGNALS,
-        CHECK_HELD=CHECK_HELD,
-    )
+        "FUTEX": _FUTEX_CALL.get(host_architecture(), 0),
+        "CLOCK": _MONOTONIC_CLOCK,
+        "SPIN": SPIN,
+        "FIRST_CHUNK": FIRST_CHUNK,
+        "SHORT": SHORT_CHUNK,
+        "LONG": LONG_CHUNK,
+        "PRICE_AWAKE": PRICE_AWAKE,
+        "PRICE_ASLEEP": PRICE_ASLEEP,
+        "CHECK_SIGNALS": CHECK_SIGNALS,
+        "CHECK_HELD": CHECK_HELD,
+    }
 
 
 def _read(name: str) -> str:
-    return resources.files("cubepy_cpu").joinpath(name).read_text(encoding="utf-8")
+    data = pkgutil.get_data("cubepy_cpu", name)
+    assert data is not None, f"{name} is part of this package"
+    return data.decode()
 
 
 _GET = re.compile(r"^  (%[\w.]+) = get (\w+) (%[\w.]+) (\w+)$", re.MULTILINE)
