@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import platformdirs
@@ -32,9 +32,9 @@ __all__ = ["DiskStore", "Entry", "Key", "key_of", "store"]
 
 logger = logging.getLogger("cubepy.cache")
 
-_MAGIC = b"cubepy cache entry 1\n"
+_MAGIC = b"cubepy cache entry 2\n"
 _SUFFIX = ".entry"
-_FORMAT_FOLDER = "v1"
+_FORMAT_FOLDER = "v2"
 _LOCK_SECONDS = 120.0  # then somebody died, or works very hard: making it twice does no harm
 _STALE_SECONDS = 3600.0
 _TOUCH_SECONDS = 60.0
@@ -44,10 +44,14 @@ _KEEP_SHARE = 0.8  # what eviction leaves of the permitted size: some room for t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What a value is stored under. `parts` are (name, hash of that part), in order."""
+    """What a value is stored under. `parts` are (name, hash of that part), in order.
+
+    `label` is for people and tells no key from another.
+    """
 
     digest: str
     parts: tuple[tuple[str, str], ...]
+    label: str = field(default="", compare=False)
 
     def differs_from(self, other: Key) -> tuple[str, ...]:
         """The names of the parts that are not the same in both."""
@@ -66,10 +70,10 @@ class Entry:
     used: float
 
 
-def key_of(parts: Iterable[tuple[str, bytes]]) -> Key:
+def key_of(parts: Iterable[tuple[str, bytes]], label: str = "") -> Key:
     """The key of named parts; order, names and bytes all count, and parts never run together."""
     hashed = tuple((name, hashlib.sha256(data).hexdigest()) for name, data in parts)
-    key = Key(digest=_digest(hashed), parts=hashed)
+    key = Key(digest=_digest(hashed), parts=hashed, label=label)
     logger.debug("key %s: %s", key.digest, ", ".join(f"{name} {part}" for name, part in hashed))
     return key
 
@@ -310,7 +314,11 @@ def _remove(path: Path) -> None:
 
 
 def _join(key: Key, data: bytes) -> bytes:
-    header = {"parts": key.parts, "sha256": hashlib.sha256(data).hexdigest()}
+    header = {
+        "label": key.label,
+        "parts": key.parts,
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
     return _MAGIC + json.dumps(header).encode() + b"\n" + data
 
 
@@ -337,6 +345,7 @@ def _parse_header(line: bytes) -> tuple[Key, str] | None:
     try:
         header = json.loads(line)
         parts = tuple((str(name), str(part)) for name, part in header["parts"])
-        return Key(digest=_digest(parts), parts=parts), str(header["sha256"])
+        label = str(header["label"])
+        return Key(digest=_digest(parts), parts=parts, label=label), str(header["sha256"])
     except (ValueError, TypeError, KeyError):
         return None

@@ -127,7 +127,8 @@ def compiled(kernel: ir.Kernel, device: Device) -> Artifact:
         artifact = finish(kernel, device.target).artifact
         return bytes_of_artifact(artifact, device.compile(artifact))
 
-    key = key_of([*_parts(kernel, device.target), *toolchain])
+    label = f"{kernel.name} for {device.target}"
+    key = key_of([*_parts(kernel, device.target), *toolchain], label)
     return artifact_of_bytes(store().get_or_make(key, make), device.target)
 
 

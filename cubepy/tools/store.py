@@ -18,7 +18,7 @@ def list_entries(_: argparse.Namespace) -> int:
     entries = cache.store().entries()
     for entry in entries:
         used = dt.datetime.fromtimestamp(entry.used).isoformat(" ", "seconds")
-        print(f"{entry.key.digest[:SHOWN]}  {entry.size:>9}  {used}")
+        print(f"{entry.key.digest[:SHOWN]}  {entry.size:>9}  {used}  {entry.key.label}")
     folder = cache.store().folder
     print(f"{len(entries)} entries, {sum(entry.size for entry in entries)} bytes in {folder}")
     return 0

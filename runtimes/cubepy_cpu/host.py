@@ -62,7 +62,7 @@ def host() -> Machine:
         ("system", f"{sys.platform} {platform.machine()}".encode()),
         ("toolchain", toolchain().encode()),
     ]
-    words = store().get_or_make(key_of(parts), _ask_llvm).decode().split("\n")
+    words = store().get_or_make(key_of(parts, "this processor"), _ask_llvm).decode().split("\n")
     triple, cpu, features = words
     return Machine(triple=triple, cpu=cpu, features=features)
 

@@ -92,6 +92,7 @@ def cached_object(
     *,
     passes: Sequence[str] = DEFAULT_PASSES,
     parts: Sequence[tuple[str, bytes]] = (),
+    label: str = "",
 ) -> bytes:
     """As `compile_object`, from the disk store if some process has compiled it before.
 
@@ -106,7 +107,7 @@ def cached_object(
         made = text if isinstance(text, str) else text()
         return compile_object(made, machine, passes=passes)
 
-    return store().get_or_make(key_of(parts), make)
+    return store().get_or_make(key_of(parts, label), make)
 
 
 def load(data: bytes, symbol: str) -> int:

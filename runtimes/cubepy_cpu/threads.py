@@ -65,6 +65,7 @@ def machine_functions(futex: bool, native: bool) -> Callable[[str], int]:  # noq
     data = jit.cached_object(
         functools.partial(worker_code.text, futex=futex, python=python),
         parts=worker_code.parts(futex=futex, python=python),
+        label="the CPU's worker pool and calls",
     )
     return lambda name: jit.load(data, f"cubepy_{name}")
 

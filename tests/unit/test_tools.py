@@ -173,7 +173,7 @@ def test_cache_commands(
     (tmp_path / "store").mkdir(mode=0o700)
     store = cache.DiskStore(tmp_path / "store", max_bytes=1 << 20)
     monkeypatch.setattr(cache, "store", lambda: store)
-    first = cache.key_of([("text", b"one"), ("target", b"cpu")])
+    first = cache.key_of([("text", b"one"), ("target", b"cpu")], "saxpy for cpu")
     second = cache.key_of([("text", b"two"), ("target", b"cpu")])
     store.put(first, b"a" * 100)
     assert "no other entry" in run(capsys, "cache", "explain", first.digest[:8])[1]
@@ -181,6 +181,7 @@ def test_cache_commands(
     status, text, _ = run(capsys, "cache", "ls")
     assert status == 0
     assert first.digest[:12] in text
+    assert "saxpy for cpu" in text
     assert "2 entries" in text
     _, text, _ = run(capsys, "cache", "explain", second.digest[:8])
     assert f"differs from {first.digest[:12]} in: text" in text
