@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -123,3 +124,27 @@ def test_machine_code_agrees_with_the_reference(kernel: Callable[..., None], tar
             launch.launch(x, 4, out, cube_count=cube_count, cube_dim=cube_dim, device=device)
             results.append(out)
         np.testing.assert_array_equal(results[1], results[0])
+
+
+@cb.cube
+def narrowed_on_the_way_to_memory(
+    x: Array[i32], bytes_: Array[cb.u8], shorts: Array[cb.i16], halves: Array[cb.bf16]
+) -> None:
+    """LLVM stored the one lane that is on with the width it had before the truncation."""
+    i = cb.ABSOLUTE_POS
+    bytes_[i] = cb.u8(x[i] * 3)
+    shorts[i] = cb.i16(x[i] * 5)
+    halves[i] = cb.bf16(cb.f32(x[i]) * 0.5)
+
+
+@pytest.mark.parametrize("target", cpu_targets())
+@pytest.mark.parametrize("units", [1, 5, 17, 33])
+def test_a_lone_lane_writes_its_own_element_only(target: str, units: int) -> None:
+    x = np.arange(units, dtype=np.int32)
+    outs = [np.full(40, 7, dtype) for dtype in (np.uint8, np.int16, ml_dtypes.bfloat16)]
+    expected = [out.copy() for out in outs]
+    for out, value in zip(expected, (x * 3, x * 5, x * np.float32(0.5)), strict=True):
+        out[:units] = value.astype(out.dtype)
+    narrowed_on_the_way_to_memory.launch(x, *outs, cube_count=1, cube_dim=units, device=target)
+    for out, wanted in zip(outs, expected, strict=True):
+        np.testing.assert_array_equal(out, wanted)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from cubepy.codegen.llvm.bounds import Bounds, combined
 from cubepy.codegen.llvm.gang import Gang, Mask
 from cubepy.codegen.llvm.types import memory_type, shaped
-from cubepy.ir import BOOL, Scalar
+from cubepy.ir import BF16, BOOL, Scalar
 
 __all__ = [
     "access_mask",
@@ -128,11 +128,36 @@ def store_vector(gang: Gang, element: Scalar, pointer: str, value: str, mask: st
     if mask is None:
         gang.w.line(f"store {type} {value}, ptr {pointer}, align {align}")
         return
+    integer = element.bits < 64 and (not element.is_float or element is BF16)
+    if integer and gang.module.target.features.mask_registers:
+        value = _apart(gang, memory_type(element), element.size * 8, value)
     name = f"llvm.masked.store.{gang.vec.mangle(memory_type(element))}.p0"
     gang.module.declared[name] = f"declare void @{name}({type}, ptr, {gang.mask_type})"
     gang.w.line(
         f"call void @{name}({type} {value}, ptr align {align} {pointer}, {gang.mask_type} {mask})"
     )
+
+
+def _apart(gang: Gang, element: str, bits: int, value: str) -> str:
+    """The same value, of which LLVM does not know how it came about.
+
+    LLVM 22 makes one masked store of a truncation and a masked store, and where the mask turns out
+    to be a constant with one lane on, a store of that lane in its full width: over its neighbour.
+    An empty piece of assembly stands between; it takes whole registers of 128 bits or more.
+    """
+    lanes = gang.layout.lanes
+    whole = max(lanes, 128 // bits)
+    type = shaped(element, whole)
+    if whole > lanes:
+        value = _resized(gang, element, value, lanes, whole)
+    value = gang.w.value(f'call {type} asm "", "=v,0"({type} {value})')
+    return _resized(gang, element, value, whole, lanes) if whole > lanes else value
+
+
+def _resized(gang: Gang, element: str, value: str, old: int, new: int) -> str:
+    type = shaped(element, old)
+    picks = ", ".join(f"i32 {lane if lane < old else 'poison'}" for lane in range(new))
+    return gang.w.value(f"shufflevector {type} {value}, {type} poison, <{new} x i32> <{picks}>")
 
 
 def scatter(gang: Gang, element: Scalar, pointers: str, value: str, mask: str | None) -> None:
