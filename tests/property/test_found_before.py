@@ -132,6 +132,7 @@ def narrowed_on_the_way_to_memory(
 ) -> None:
     """LLVM stored the one lane that is on with the width it had before the truncation."""
     i = cb.ABSOLUTE_POS
+    cb.sync_cube()  # so that a gang starts where the cube does, and masks are constants
     bytes_[i] = cb.u8(x[i] * 3)
     shorts[i] = cb.i16(x[i] * 5)
     halves[i] = cb.bf16(cb.f32(x[i]) * 0.5)
