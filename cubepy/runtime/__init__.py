@@ -50,6 +50,7 @@ from cubepy.runtime.native import (
     switches,
 )
 from cubepy.runtime.packing import Packer, grid_words, pack
+from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
 from cubepy.runtime.quick import QuickLaunch, quick_launch
 from cubepy.runtime.registry import (
     Registry,
@@ -75,7 +76,10 @@ __all__ = [
     "ExpectedValue",
     "ExpectedVariable",
     "Grid",
+    "Lease",
     "LoadedKernel",
+    "MemoryPool",
+    "MemoryStats",
     "NativeEntry",
     "NativeKind",
     "NativeTable",
@@ -112,6 +116,7 @@ __all__ = [
     "runtime_names",
     "set_default_device",
     "shape_of",
+    "size_class",
     "span_of",
     "stride_classes",
     "switches",

@@ -8,8 +8,10 @@ contract, in `launch.py`.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ import numpy as np
 
 from cubepy.ir import Scalar
 from cubepy.runtime.buffers import Buffer, empty_buffer
+from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats
 from cubepy.target import Artifact, Target
 
 if TYPE_CHECKING:
@@ -108,10 +111,27 @@ class Device(ABC):
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
         """A memory that is the host array's own; only where `host_memory` holds."""
 
+    @functools.cached_property
+    def pool(self) -> MemoryPool:
+        """Where buffers and temporary copies get their memory from."""
+        return MemoryPool(self.alloc)
+
+    def memory_stats(self) -> MemoryStats:
+        """What the pool holds."""
+        return self.pool.stats
+
+    def memory_cleanup(self) -> int:
+        """Give back what the pool keeps for later; the bytes that were."""
+        return self.pool.cleanup()
+
+    def persistent_memory(self) -> AbstractContextManager[None]:
+        """A scope for buffers that stay: they have exactly their size, and are never pooled."""
+        return self.pool.persistent()
+
     def host_view(
-        self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
+        self, lease: Lease, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> np.ndarray[Any, Any] | None:
-        """The start of a memory as an array without gaps; None where it is not the host's."""
+        """Leased memory as an array without gaps that holds the lease; None if not the host's."""
         return None
 
     @property

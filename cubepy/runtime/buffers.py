@@ -14,6 +14,7 @@ import numpy as np
 
 from cubepy.errors import ArgumentError
 from cubepy.ir import scalar_of_numpy
+from cubepy.runtime.pool import Lease
 
 if TYPE_CHECKING:
     from cubepy.runtime.base import Device
@@ -25,7 +26,8 @@ __all__ = ["Buffer", "empty_buffer", "row_major_strides"]
 class Buffer:
     """An array on a device. `offset` and `strides` count bytes, as NumPy's do.
 
-    `view` is the same memory as a NumPy array, where it is the host's.
+    `view` is the same memory as a NumPy array, where it is the host's; `lease` keeps it from being
+    used for anything else.
     """
 
     device: Device
@@ -35,6 +37,7 @@ class Buffer:
     strides: tuple[int, ...]
     offset: int = 0
     view: np.ndarray[Any, Any] | None = None
+    lease: Lease | None = None
 
     @property
     def ndim(self) -> int:
@@ -87,12 +90,13 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(extent < 0 for extent in extents):
         raise ArgumentError(f"a buffer cannot have the shape {extents}")
-    memory = device.alloc(max(1, math.prod(extents) * element.itemsize))
+    lease = device.pool.take(max(1, math.prod(extents) * element.itemsize))
     return Buffer(
         device=device,
-        memory=memory,
+        memory=lease.memory,
         dtype=element,
         shape=extents,
         strides=row_major_strides(extents, element.itemsize),
-        view=device.host_view(memory, extents, element),
+        view=device.host_view(lease, extents, element),
+        lease=lease,
     )

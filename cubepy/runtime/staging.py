@@ -14,6 +14,7 @@ import numpy as np
 
 from cubepy.runtime.arguments import address_of, span_of
 from cubepy.runtime.base import Device
+from cubepy.runtime.pool import Lease
 
 __all__ = ["Staged", "stage"]
 
@@ -27,9 +28,14 @@ class Staged:
     """One host array in device memory: the element with all subscripts 0 is at byte `offset`."""
 
     array: Array
-    memory: Any
+    lease: Lease
     offset: int
     size: int
+
+    @property
+    def memory(self) -> Any:
+        """The device's own memory."""
+        return self.lease.memory
 
     def copy_back(self, device: Device) -> None:
         """Bring the array's elements home."""
@@ -53,11 +59,11 @@ def stage(device: Device, arrays: Sequence[Array]) -> list[Staged]:
         for array in members:
             if array.size:
                 np.copyto(_view(array, image, address_of(array) - low), array)
-        memory = device.alloc(image.nbytes)
-        device.write(memory, image)
+        lease = device.pool.take(image.nbytes)
+        device.write(lease.memory, image)
         for number, array in zip(group, members, strict=True):
             offset = address_of(array) - low if array.size else 0
-            staged[number] = Staged(array=array, memory=memory, offset=offset, size=image.nbytes)
+            staged[number] = Staged(array=array, lease=lease, offset=offset, size=image.nbytes)
     return [staged[number] for number in range(len(arrays))]
 
 

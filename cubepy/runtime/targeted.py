@@ -10,6 +10,7 @@ import numpy as np
 from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.native import NativeKind, NativeTable
+from cubepy.runtime.pool import Lease, MemoryPool
 from cubepy.target import Artifact, Target
 
 __all__ = ["TargetedDevice", "memory_owner"]
@@ -67,11 +68,16 @@ class TargetedDevice(Device):
         """Launch on the inner device."""
         self.inner.launch(kernel, grid, bindings)
 
+    @property
+    def pool(self) -> MemoryPool:
+        """The inner device's."""
+        return self.inner.pool
+
     def host_view(
-        self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
+        self, lease: Lease, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> np.ndarray[Any, Any] | None:
         """As the inner device sees it."""
-        return self.inner.host_view(memory, shape, dtype)
+        return self.inner.host_view(lease, shape, dtype)
 
     def native_kind(self, base: type) -> NativeKind | None:
         """The inner device's: what is launched stands in the kernels it loaded."""

@@ -12,18 +12,18 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cubepy.errors import BackendError, OutOfBoundsError, OutOfMemoryError
+from cubepy.errors import BackendError, OutOfBoundsError
 from cubepy.location import excerpt
 from cubepy.runtime import (
     ArrayBinding,
     Binding,
     Device,
     Grid,
+    Lease,
     LoadedKernel,
     Runtime,
     pack,
@@ -31,21 +31,13 @@ from cubepy.runtime import (
 from cubepy.target import Artifact, Features, Schedule, Target
 from cubepy_cpu import entry, jit, threads
 from cubepy_cpu.host import Machine, host, supports
+from cubepy_cpu.host_memory import HostMemory, allocate, wrap
 from cubepy_cpu.loaded_code import Code
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
 
-_ALIGNMENT = 64
 _REPORT_WORDS = 4  # number of the fault (from 1), axis, subscript, extent
 _LLVM_PLACE = re.compile(r"<string>:(\d+):\d+: error")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class HostMemory:
-    """Memory of this process from `address` on; `owner` keeps it alive."""
-
-    owner: np.ndarray[Any, Any]
-    address: int
 
 
 class CpuDevice(Device):
@@ -72,11 +64,7 @@ class CpuDevice(Device):
 
     def alloc(self, size: int) -> HostMemory:
         """Memory of arbitrary content."""
-        try:
-            owner = np.empty(size + _ALIGNMENT, np.uint8)
-        except (MemoryError, ValueError) as error:  # ValueError: more than NumPy can count
-            raise OutOfMemoryError(f"cpu: no room for {size} bytes") from error
-        return HostMemory(owner=owner, address=-(-owner.ctypes.data // _ALIGNMENT) * _ALIGNMENT)
+        return allocate(size)
 
     def write(self, memory: HostMemory, data: np.ndarray[Any, Any]) -> None:
         """Copy a contiguous host array to the start of a memory."""
@@ -90,14 +78,14 @@ class CpuDevice(Device):
 
     def wrap(self, data: np.ndarray[Any, Any]) -> HostMemory:
         """The array's own memory, from the element with all subscripts 0 on."""
-        return HostMemory(owner=data, address=data.ctypes.data)
+        return wrap(data)
 
     def host_view(
-        self, memory: HostMemory, shape: tuple[int, ...], dtype: np.dtype[Any]
+        self, lease: Lease, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> np.ndarray[Any, Any] | None:
-        """The start of a memory as an array."""
-        offset = memory.address - memory.owner.ctypes.data
-        return np.ndarray(shape, dtype, memory.owner.data, offset)
+        """Leased memory as an array."""
+        memory: HostMemory = lease.memory
+        return memory.view(shape, dtype, lease)
 
     def native_kind(self, base: type) -> entry.Kind | None:
         """A subclass of `base` whose calls are launches in machine code, where that is open."""
