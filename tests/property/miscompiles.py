@@ -112,7 +112,7 @@ def _take_out(patch: pytest.MonkeyPatch, leaves: Callable[[Op, Scope, Scope, Gan
     patch.setattr(control, "_take_out", take_out)
 
 
-@miscompile("continue treated as break", Feature.DIVERGENT_EXIT)
+@miscompile("continue treated as break", Feature.DIVERGENT_CONTINUE)
 def continue_as_break(patch: pytest.MonkeyPatch) -> None:
     _take_out(patch, lambda op, scope, target, gang: True)
 

@@ -42,6 +42,7 @@ only_new = settings(
 SHARES = {
     Feature.DIVERGENT_EXIT: 0.30,
     Feature.DIVERGENT_LOOP: 0.30,
+    Feature.DIVERGENT_CONTINUE: 0.10,
     Feature.BARRIER_IN_LOOP: 0.15,
     Feature.OVERLAPPING: 0.15,
     Feature.STRIDED: 0.15,

@@ -27,6 +27,7 @@ class Feature(Enum):
     LOOP = "loop"
     DIVERGENT_LOOP = "divergent loop"
     DIVERGENT_EXIT = "break, continue or return that some units take"
+    DIVERGENT_CONTINUE = "continue that some units take"
     LOOP_ELSE = "else of a loop"
     RETURN = "early return"
     BARRIER = "barrier"

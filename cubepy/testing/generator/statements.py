@@ -369,6 +369,8 @@ class Statements:
         loop.left_early |= breaks
         if not uniform:
             self.scope.features |= {Feature.DIVERGENT_EXIT, Feature.DIVERGENT_LOOP}
+            if not breaks:
+                self.scope.features.add(Feature.DIVERGENT_CONTINUE)
 
     def may_return(self, context: Context, *, uniform: bool) -> bool:
         """A kernel that still cooperates is left by all units or none, and not in a phase."""
