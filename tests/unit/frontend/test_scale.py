@@ -1,5 +1,6 @@
 """Long kernels compile in time that grows with their length, and by no recursion over it."""
 
+import functools
 import sys
 import timeit
 from typing import Any
@@ -50,7 +51,7 @@ def test_time_grows_with_the_length(text: Any, long: int) -> None:
     assert sum(1 for _ in ir.walk(lowered(text(long)).body)) > long
     # The best of several: other work on the machine slows one of them, never speeds one up.
     took = {
-        size: min(timeit.repeat(lambda size=size: lowered(text(size)), number=1, repeat=3))
+        size: min(timeit.repeat(functools.partial(lowered, text(size)), number=1, repeat=3))
         for size in (short, long)
     }
     assert took[long] < 5 * 3 * took[short]  # 25 times for a quadratic one
