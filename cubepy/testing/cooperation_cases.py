@@ -205,7 +205,7 @@ def _contended(row: OpDef, type: Scalar, *, shared: bool) -> Case:
     units = np.arange(size)
     active = units % 5 != 2
     totals = np.tile(initial, (CUBES, 1)) if shared else initial[None, :].copy()
-    for at in np.flatnonzero(active):
+    for at in np.flatnonzero(active).tolist():
         group = at // UNITS if shared else 0
         for place in (at % bins, bins):
             totals[group, place] = _once(row, type, totals[group, place], values[at])

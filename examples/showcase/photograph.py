@@ -148,7 +148,7 @@ def equalise_job(grey: Floats) -> Job:
 def equalised(pixels: Bytes) -> Bytes:
     """The same in NumPy, to the bit."""
     counts = np.bincount(pixels, minlength=256)
-    first = counts[pixels.min()]
+    first = int(counts[np.min(pixels)])
     others = max(pixels.size - first, 1)
     upto = np.maximum(np.cumsum(counts), first) - first
     table: Bytes = ((255 * upto + others // 2) // others).astype(np.uint8)
