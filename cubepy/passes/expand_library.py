@@ -19,7 +19,9 @@ After, with the library that defines `erf` for f32 as `std.erf.f32`::
       store %x, %i, %1 [check=checked]
     }
 
-Library ops that the target has as its own stay. A definition may use library ops itself.
+Library ops that the target has as its own stay. A definition may use library ops itself. In a
+kernel with `fast_math` the float ops of definitions get the attribute `strict`: the flags loosen
+what the kernel says, and a sum written to round to an integer would be lost.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from dataclasses import replace
 from itertools import chain, count
 
 from cubepy.ir import (
+    PURE,
     Function,
     Kernel,
     Op,
@@ -68,6 +71,7 @@ class _Expansion:
         self.functions: dict[str, Function] = {}
         # what each name means so far; a helper of the kernel is never a library function
         self._texts = dict.fromkeys([function.name for function in kernel.functions], "")
+        self._loosened = bool(kernel.options.get("fast_math"))
         self._context = context
         self._known: dict[tuple[OpDef, Scalar], str] = {}
         self._rules: dict[OpDef, Rule] = {
@@ -101,7 +105,8 @@ class _Expansion:
             renamed[function.name] = name
             if name not in self.functions:
                 self._texts[name] = text
-                self.functions[name] = self.function(_calling(function, name, renamed))
+                expanded = self.function(_calling(function, name, renamed))
+                self.functions[name] = _strict(expanded) if self._loosened else expanded
         return name
 
     def _free_name(self, name: str, text: str) -> str:
@@ -123,3 +128,14 @@ def _calling(function: Function, name: str, renamed: Mapping[str, str]) -> Funct
         return rewriter.place(rebuilt(op, attrs=attrs))
 
     return replace(function, name=name, body=Rewriter({ops.CALL: rename}).region(function.body))
+
+
+def _strict(function: Function) -> Function:
+    """The function with `strict` on every op that computes with floats."""
+    return replace(function, body=Rewriter(dict.fromkeys(PURE, _marked)).region(function.body))
+
+
+def _marked(op: Op, rewriter: Rewriter) -> Op:
+    if not any(isinstance(x.type, Scalar) and x.type.is_float for x in op.operands):
+        return op
+    return rewriter.place(rebuilt(op, attrs=freeze_attrs({**op.attrs, "strict": True})))

@@ -50,7 +50,7 @@ def _not(op: Op, rewriter: Rewriter) -> Op:
         return op
     reverse = opposite(inner)
     if reverse is not None:
-        return rewriter.emit(reverse, *inner.operands, like=op)
+        return rewriter.emit(reverse, *inner.operands, like=op, attrs=inner.attrs)
     if inner.opdef in _DUALS and all(map(_has_opposite, inner.operands)):
         halves = [rewriter.emit(ops.BIT_NOT, half, like=op) for half in inner.operands]
         return rewriter.emit(_DUALS[inner.opdef], *halves, like=op)
@@ -111,7 +111,7 @@ def _compare(op: Op, rewriter: Rewriter) -> Op:
     if lhs is rhs and lhs.type not in FLOATS:
         return rewriter.const(BOOL, op.opdef in _TRUE_OF_EQUALS, op)
     if constant(lhs) is not None and constant(rhs) is None:
-        return rewriter.emit(_MIRRORED[op.opdef], rhs, lhs, like=op)
+        return rewriter.emit(_MIRRORED[op.opdef], rhs, lhs, like=op, attrs=op.attrs)
     if lhs.type is BOOL and constant(rhs) is not None:
         same = bool(constant(rhs)) == (op.opdef is ops.EQ)
         return lhs if same else rewriter.emit(ops.BIT_NOT, lhs, like=op)

@@ -64,6 +64,7 @@ def half_fma(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
     """Fma of halves rounded once: the product is exact in f64, the f64 sum is made odd by its own
     error.
     """
+    lanes = lanes.strict  # "error" is 0 to one who may reassociate
     wide = [cast(lanes, scalar, F64, arg) for arg in args]
     product = lanes.instruction("fmul", F64, wide[0], wide[1])
     total = lanes.instruction("fadd", F64, product, wide[2])
@@ -104,9 +105,10 @@ def resize(lanes: Lanes, source: Scalar, target: Scalar, value: str, *, signed: 
 
 
 def cast(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:
-    """Any scalar to any scalar."""
+    """Any scalar to any scalar, by its strict meaning in every fast-math mode."""
     if source is target:
         return value
+    lanes = lanes.strict
     if source is BOOL:
         return _from_bool(lanes, target, value)
     if target is BOOL:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cubepy.codegen.llvm.types import register_type, shaped, splat, typed_constant
 from cubepy.codegen.llvm.writer import Writer
@@ -26,6 +26,11 @@ class Lanes:
     def type(self, scalar: Scalar) -> str:
         """The register type of a scalar."""
         return shaped(register_type(scalar), self.lanes)
+
+    @property
+    def strict(self) -> Lanes:
+        """The same without fast-math flags: for steps that only together mean something."""
+        return replace(self, flags="") if self.flags else self
 
     def integer(self, bits: int) -> str:
         """An integer type of any width."""

@@ -103,16 +103,22 @@ def errors_f32(got: Array, exact: Array) -> Array:
     return distance
 
 
+def error_f32(got: float, exact: mpf) -> float:
+    """The error of one f32 result."""
+    return _error(got, exact, limit=mpf(LIMIT_F32), bits=24, smallest=-149)
+
+
 def error_f64(got: float, exact: mpf) -> float:
     """The error of one f64 result."""
-    if abs(exact) >= LIMIT_F64 or not math.isfinite(got):
-        return (
-            0.0
-            if math.isinf(got) and abs(exact) >= LIMIT_F64 and (got > 0) == (exact > 0)
-            else math.inf
-        )
-    exponent = mp.frexp(exact)[1] if exact else -1074
-    return float(abs(mpf(got) - exact) / mpf(2) ** max(int(exponent) - 53, -1074))
+    return _error(got, exact, limit=LIMIT_F64, bits=53, smallest=-1074)
+
+
+def _error(got: float, exact: mpf, *, limit: mpf, bits: int, smallest: int) -> float:
+    if abs(exact) >= limit or not math.isfinite(got):
+        same = math.isinf(got) and abs(exact) >= limit and (got > 0) == (exact > 0)
+        return 0.0 if same else math.inf
+    exponent = mp.frexp(exact)[1] if exact else smallest
+    return float(abs(mpf(got) - exact) / mpf(2) ** max(int(exponent) - bits, smallest))
 
 
 def errors_f64(got: Array, exact: Iterable[mpf]) -> Array:
