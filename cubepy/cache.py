@@ -16,17 +16,14 @@ import json
 import logging
 import os
 import stat
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-
-import platformdirs
 
 from cubepy.config import CacheConfig, current
 from cubepy.late import late_import
+from cubepy.records import dataclass, field
 
 __all__ = ["DiskStore", "Entry", "Key", "key_of", "store"]
 
@@ -91,9 +88,15 @@ def store() -> DiskStore:
 def _open(config: CacheConfig) -> DiskStore:
     if not config.enabled:
         return DiskStore(None, max_bytes=0)
-    named = Path(config.folder).expanduser() if config.folder else None
-    base = named or Path(platformdirs.user_cache_dir("cubepy", appauthor=False))
+    base = Path(config.folder).expanduser() if config.folder else _usual_folder()
     return DiskStore(base.absolute() / _FORMAT_FOLDER, max_bytes=config.max_bytes)
+
+
+def _usual_folder() -> Path:
+    with late_import:
+        import platformdirs  # noqa: PLC0415 - not before the first kernel
+
+    return Path(platformdirs.user_cache_dir("cubepy", appauthor=False))
 
 
 if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread held
@@ -297,6 +300,9 @@ def _read_own(path: Path) -> tuple[bytes, float]:
 
 
 def _publish(path: Path, content: bytes) -> None:
+    with late_import:
+        import tempfile  # noqa: PLC0415 - a warm start writes nothing
+
     handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)  # mode 0600
     part = Path(name)
     try:

@@ -11,13 +11,13 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cubepy import config, frontend, ir
 from cubepy.cache import key_of, store
 from cubepy.errors import CubeError, Diagnostic, UnsupportedError
 from cubepy.late import late_import
+from cubepy.records import dataclass, field
 from cubepy.runtime import Device, LoadedKernel, registry
 from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
 

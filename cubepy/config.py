@@ -11,12 +11,12 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from cubepy.errors import ConfigError
 from cubepy.late import late_import
+from cubepy.records import dataclass, field, fields
 
 __all__ = ["CacheConfig", "CompilationConfig", "Config", "RuntimeConfig", "current", "load"]
 

@@ -37,9 +37,9 @@ Errors of kernels are built from :class:`Diagnostic` values: what, where, why, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cubepy.location import Loc, excerpt
+from cubepy.records import dataclass
 
 __all__ = [
     "ArgumentError",

@@ -8,7 +8,8 @@ here knows Python's `ast` or the IR.
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass, replace
+
+from cubepy.records import dataclass, replace
 
 __all__ = ["UNKNOWN", "Loc", "excerpt"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cubepy.errors import CubeTypeError
 from cubepy.frontend.coercion import Operand, bring, describe, unify
@@ -20,6 +19,7 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import Op, OpenRegion, Scalar, SlotType, Trait, ops
+from cubepy.records import dataclass
 
 __all__ = ["Arm", "chosen", "is_cheap"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
@@ -29,6 +28,7 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import Scalar, ops
+from cubepy.records import dataclass
 
 __all__ = [
     "Call",

@@ -12,13 +12,13 @@ import sys
 import types
 import weakref
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from cubepy.errors import SourceUnavailable
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import free_paths
 from cubepy.frontend.source import KernelSource, capture, closure_values
+from cubepy.records import dataclass, field
 
 __all__ = ["Captures", "function_of", "read_captures", "source_of"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +32,7 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar, ops
+from cubepy.records import dataclass
 
 __all__ = [
     "Operand",

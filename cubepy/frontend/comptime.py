@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import types
 from typing import Any, Final, TypeVar
 
@@ -23,6 +22,7 @@ from cubepy.frontend.scalars import class_of
 from cubepy.frontend.source import closure_values
 from cubepy.frontend.values import Known, TupleValue, Value
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
+from cubepy.late import late_import
 
 __all__ = [
     "UNKNOWN_VALUE",
@@ -78,6 +78,9 @@ def _live(frame: Frame, name: str, at: ast.AST) -> Any:
 
 
 def _did_you_mean(name: str, known: list[str]) -> str:
+    with late_import:
+        import difflib  # noqa: PLC0415 - for a message only
+
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {close[0]}?" if close else ""
 

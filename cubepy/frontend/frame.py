@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from cubepy.errors import CubeTypeError, Diagnostic, SourceError, UnsupportedError
@@ -32,6 +31,7 @@ from cubepy.ir import (
     ops,
 )
 from cubepy.location import Loc
+from cubepy.records import dataclass, field
 
 __all__ = ["Assigned", "Binding", "Frame", "Loop", "Plan", "Returns", "exact"]
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from cubepy.records import dataclass
+
 __all__ = ["comptime_key", "mutable_kind"]
 
 _ATOMS = (int, str, bytes, complex, type(None), type(Ellipsis), range, slice)
@@ -28,7 +30,7 @@ _CODE_TYPES = (
 _MUTABLE: tuple[type[Any], ...] = (list, dict, set, bytearray, np.ndarray)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Identity:
     """An object as itself, kept alive."""
 

@@ -7,11 +7,11 @@ editors and type checkers understand kernels. Calling one outside a kernel raise
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 from cubepy.errors import CubeError
 from cubepy.ir import OpDef, ops
+from cubepy.records import dataclass
 
 __all__ = [
     "POSITIONS",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cubepy.errors import ComptimeError, CubeNameError, CubeTypeError, CubeValueError
 from cubepy.frontend.coercion import as_index, as_store, counted, describe, snippet
@@ -22,6 +21,7 @@ from cubepy.frontend.values import (
     is_memory,
 )
 from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, ops
+from cubepy.records import dataclass
 
 __all__ = ["Element", "element_of", "load", "memory_attribute", "memory_length", "store"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from cubepy.frontend.source import FunctionNode, parameters_of
+from cubepy.records import dataclass, field
 
 __all__ = ["NameAnalysis", "Variable", "analyze_names", "free_names", "free_paths", "read_names"]
 

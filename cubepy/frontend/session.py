@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from cubepy.errors import Diagnostic, SourceError
@@ -14,6 +13,7 @@ from cubepy.frontend.signature import Specialization
 from cubepy.frontend.values import Skeleton
 from cubepy.ir import Function, Op
 from cubepy.location import Loc
+from cubepy.records import dataclass, field
 
 __all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session", "raise_at_source"]
 

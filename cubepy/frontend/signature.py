@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from cubepy.frontend.lang import Array, Comptime, Tensor
 from cubepy.frontend.scalars import ScalarClass, scalar_of
 from cubepy.frontend.source import KernelSource
 from cubepy.ir import BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
+from cubepy.records import dataclass, field
 
 __all__ = [
     "Annotation",

@@ -11,7 +11,6 @@ import inspect
 import linecache
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +18,7 @@ from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
 from cubepy.frontend.source_search import find_text
 from cubepy.ir import AttrValue
 from cubepy.location import Loc
+from cubepy.records import dataclass
 
 __all__ = ["FunctionNode", "KernelSource", "SourceText", "capture", "parameters_of"]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from cubepy.frontend.keys import comptime_key
 from cubepy.ir import Op, Type
+from cubepy.records import dataclass, field
 
 __all__ = [
     "NONE",

@@ -7,12 +7,12 @@ UNIT_POS order. Nothing here knows ops; `position` answers for the ops of that n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from cubepy.interp.masks import Value
+from cubepy.records import dataclass, field
 from cubepy.runtime import Grid
 
 __all__ = ["Batch", "batches"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from cubepy.interp.batch import Batch
 from cubepy.interp.masks import Value
 from cubepy.ir import Op
+from cubepy.records import dataclass, field
 
 __all__ = ["Clock", "Conflict", "Shadow"]
 

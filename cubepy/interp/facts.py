@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cubepy.ir import Kernel, Op, PrivateType, SharedType, Trait, ops, walk
+from cubepy.records import dataclass
 
 __all__ = ["Facts", "facts_of"]
 

@@ -8,7 +8,6 @@ the :class:`Places` inside, and reports accesses outside as the op's attribute `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from cubepy.interp.clock import Shadow
 from cubepy.interp.masks import Mask, Value, chosen, first_lane, lanes_of, minus
 from cubepy.ir import Op, PrivateType, Scalar, SharedType
 from cubepy.location import Loc
+from cubepy.records import dataclass
 from cubepy.runtime import ArrayBinding
 
 __all__ = ["HostMemory", "Memory", "Places", "at_lane", "buffer", "own_memory", "place_of"]

@@ -8,7 +8,6 @@ beginning of infinitely many. Comparing costs a hash of all memory, so it is don
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from cubepy.interp.masks import Mask, Value, first_lane, minus
 from cubepy.interp.memory import Memory, place_of
 from cubepy.interp.state import Slot, State
 from cubepy.ir import Op
+from cubepy.records import dataclass
 
 __all__ = ["Progress"]
 

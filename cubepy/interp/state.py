@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from cubepy.errors import ConfigError
@@ -13,6 +12,7 @@ from cubepy.interp.masks import Mask, Value, has_lane, merge, union
 from cubepy.interp.memory import Memory
 from cubepy.ir import Op
 from cubepy.location import Loc
+from cubepy.records import dataclass, field
 from cubepy.target import Target
 
 __all__ = ["Context", "Reports", "Slot", "State"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from struct import pack
 from typing import Any
 
@@ -18,6 +17,7 @@ from cubepy.ir.nodes import Op, Region, freeze_attrs
 from cubepy.ir.opdef import AttrValue, OpDef, Trait
 from cubepy.ir.types import BOOL, INDEX, Scalar, Type
 from cubepy.location import UNKNOWN, Loc
+from cubepy.records import dataclass, field
 
 __all__ = ["Builder", "OpenRegion", "param"]
 

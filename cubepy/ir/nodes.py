@@ -8,12 +8,12 @@ control flow is structured, so there are no phis and no block graph.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from cubepy.ir.opdef import Attrs, AttrValue, OpDef
 from cubepy.ir.types import VOID, Type
 from cubepy.location import UNKNOWN, Loc
+from cubepy.records import dataclass, field
 
 __all__ = ["NO_ATTRS", "Check", "Function", "Kernel", "Op", "Region", "freeze_attrs", "walk"]
 

@@ -8,11 +8,11 @@ constant folder and interpreter call the same `evaluate`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Any
 
 from cubepy.ir.types import BOOL, MemoryType, Scalar, SlotType, Type
+from cubepy.records import dataclass
 
 __all__ = [
     "AttrValue",

@@ -9,7 +9,6 @@ end of the body must confirm. `Facts` does the reasoning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from cubepy.ir import ops
 from cubepy.ir.facts import Facts
@@ -26,6 +25,7 @@ from cubepy.ir.types import (
     SlotType,
 )
 from cubepy.ir.verify import falls_through
+from cubepy.records import dataclass, field
 
 __all__ = ["Ranges", "Subscript", "analyze_ranges"]
 

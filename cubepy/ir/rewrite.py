@@ -8,13 +8,13 @@ nothing changes are kept as they are, so a pass that finds nothing to do allocat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from cubepy.ir import ops
 from cubepy.ir.nodes import Function, Kernel, Op, Region, freeze_attrs
 from cubepy.ir.opdef import Attrs, AttrValue, OpDef, Trait
 from cubepy.ir.types import BOOL, Scalar
 from cubepy.location import Loc
+from cubepy.records import replace
 
 __all__ = ["EXITS", "PURE", "Rewriter", "Rule", "clone_ops", "map_bodies", "rebuilt", "rewrite"]
 

@@ -8,13 +8,13 @@ types to NumPy.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from cubepy.late import late_import
+from cubepy.records import dataclass
 
 __all__ = [
     "BF16",

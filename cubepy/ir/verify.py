@@ -7,7 +7,6 @@ note. A level is a named set of permitted ops: what lowering may produce, what a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from cubepy.errors import VerifyError
 from cubepy.ir import ops
@@ -22,6 +21,7 @@ from cubepy.ir.types import (
     TupleType,
     Type,
 )
+from cubepy.records import dataclass
 
 __all__ = ["LEVELS", "falls_through", "verify"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from cubepy import frontend
@@ -18,6 +17,7 @@ from cubepy.errors import ArgumentError, RuntimeUnavailable
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
 from cubepy.launcher.work import Work
+from cubepy.records import dataclass, field
 from cubepy.runtime import (
     Device,
     Grid,

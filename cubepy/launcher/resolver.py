@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from cubepy import frontend, ir
 from cubepy.compiler import Program
 from cubepy.errors import ArgumentError
 from cubepy.launcher.watched import Watched, watch
+from cubepy.records import dataclass, replace
 from cubepy.runtime import (
     ArrayFacts,
     Buffer,

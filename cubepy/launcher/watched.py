@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from cubepy import frontend
+from cubepy.records import dataclass
 
 __all__ = ["Watched", "watch"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from cubepy import config, frontend
 from cubepy.errors import LaunchError
+from cubepy.records import dataclass
 from cubepy.runtime import (
     Grid,
     Triple,

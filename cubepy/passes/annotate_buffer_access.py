@@ -26,7 +26,6 @@ What a launch copies back, and which arguments may be read-only, is read off the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from cubepy.ir import (
     Access,
@@ -41,6 +40,7 @@ from cubepy.ir import (
     walk,
 )
 from cubepy.passes.context import PassContext
+from cubepy.records import replace
 
 __all__ = ["annotate_buffer_access"]
 

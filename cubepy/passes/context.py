@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from cubepy.ir import Function, OpDef, Scalar
+from cubepy.records import dataclass
 from cubepy.target import Target
 
 __all__ = ["Library", "PassContext", "no_library"]

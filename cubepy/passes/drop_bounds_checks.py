@@ -27,8 +27,6 @@ An access whose subscripts are shown to lie inside (see `cubepy/ir/ranges.py`) i
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cubepy.ir import (
     Kernel,
     Op,
@@ -41,6 +39,7 @@ from cubepy.ir import (
     walk,
 )
 from cubepy.passes.context import PassContext
+from cubepy.records import replace
 
 __all__ = ["drop_bounds_checks"]
 

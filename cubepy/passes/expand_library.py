@@ -27,7 +27,6 @@ what the kernel says, and a sum written to round to an integer would be lost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import chain, count
 
 from cubepy.ir import (
@@ -47,6 +46,7 @@ from cubepy.ir import (
     rebuilt,
 )
 from cubepy.passes.context import PassContext
+from cubepy.records import replace
 
 __all__ = ["expand_library"]
 

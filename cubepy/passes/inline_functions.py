@@ -41,7 +41,6 @@ the last thing to happen anyway (see `nest_early_returns`), there is no block.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from cubepy.errors import CubeValueError, Diagnostic
 from cubepy.ir import (
@@ -62,6 +61,7 @@ from cubepy.ir import (
 )
 from cubepy.location import Loc
 from cubepy.passes.context import PassContext
+from cubepy.records import dataclass, replace
 
 __all__ = ["inline_functions"]
 

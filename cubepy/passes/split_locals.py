@@ -53,10 +53,10 @@ what a loop does not carry from trip to trip is declared inside it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from cubepy.ir import Kernel, Op, Region, map_bodies, ops, rebuilt
 from cubepy.passes.context import PassContext
+from cubepy.records import dataclass, field, replace
 
 __all__ = ["split_locals"]
 

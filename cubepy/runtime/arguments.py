@@ -11,13 +11,13 @@ import ctypes
 import functools
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cubepy.errors import ArgumentError
 from cubepy.ir import StrideClass
+from cubepy.records import dataclass
 from cubepy.runtime.buffers import Buffer
 
 __all__ = [

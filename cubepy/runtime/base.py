@@ -12,12 +12,12 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubepy.ir import Scalar
+from cubepy.records import dataclass
 from cubepy.runtime.buffers import Buffer, empty_buffer
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats
 from cubepy.target import Artifact, Target

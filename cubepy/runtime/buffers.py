@@ -7,13 +7,13 @@ It is made by `Device.array` and `Device.empty`; launches take it like a NumPy a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubepy.errors import ArgumentError
 from cubepy.ir import scalar_of_numpy
+from cubepy.records import dataclass
 from cubepy.runtime.pool import Lease
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ that a device cannot use as they lie, converting scalars, waiting for results on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cubepy.errors import ArgumentError, LaunchError
 from cubepy.ir import Access, Scalar, StrideClass
+from cubepy.records import dataclass, field
 from cubepy.runtime.arguments import ArrayFacts, array_of, facts_of, span_of
 from cubepy.runtime.base import ArrayBinding, Binding, Device, Grid, LoadedKernel, ScalarBinding
 from cubepy.runtime.buffers import Buffer

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from inspect import Parameter
 from typing import Any, Protocol
 
 import numpy as np
 
 from cubepy.ir import Scalar, StrideClass
+from cubepy.records import dataclass
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 
 __all__ = [

@@ -13,10 +13,10 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from cubepy.errors import OutOfMemoryError
+from cubepy.records import dataclass
 
 __all__ = ["Lease", "MemoryPool", "MemoryStats", "size_class"]
 

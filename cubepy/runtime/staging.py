@@ -7,11 +7,11 @@ elements of arrays that the kernel writes are copied back; bytes between them st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from cubepy.records import dataclass
 from cubepy.runtime.arguments import address_of, span_of
 from cubepy.runtime.base import Device
 from cubepy.runtime.pool import Lease

@@ -5,10 +5,10 @@ A target with an instruction for one of them has the op itself and needs none of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import cubepy as cb
+from cubepy.records import dataclass
 
 __all__ = [
     "IntegerFormat",

@@ -8,8 +8,7 @@ computes every constant again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cubepy.records import dataclass
 from cubepy.std import polynomials
 
 __all__ = ["F32", "F64", "FloatFormat"]

@@ -7,10 +7,10 @@ sign- or zero-extended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from cubepy.ir import BufferType, Kernel, Scalar, Type
+from cubepy.records import dataclass
 
 __all__ = ["Abi", "Word", "WordKind", "abi_of"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 
 from cubepy.ir import Access
 from cubepy.location import Loc
+from cubepy.records import dataclass, field
 from cubepy.target.abi import Abi
 from cubepy.target.target import Target
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 from cubepy.errors import ConfigError
+from cubepy.records import dataclass, fields
 
 __all__ = ["Features", "features_of"]
 

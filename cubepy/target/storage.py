@@ -7,8 +7,8 @@ can write.
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields, replace
 
+from cubepy.records import fields, replace
 from cubepy.target.artifact import Artifact
 from cubepy.target.target import Target
 

@@ -7,9 +7,8 @@ a device.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from cubepy.errors import ConfigError
+from cubepy.records import dataclass, field, replace
 from cubepy.target.features import Features, features_of
 
 __all__ = ["Target"]

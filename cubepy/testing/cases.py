@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from cubepy import compiler
 from cubepy.ir import BufferType, Kernel, Scalar, verify
+from cubepy.records import dataclass, field
 from cubepy.runtime import ArrayBinding, Binding, Device, Grid, ScalarBinding
 from cubepy.testing.comparison import differences
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
+from cubepy.records import replace
 from cubepy.testing.generator import GeneratedKernel, Node
 
 __all__ = ["reduce_kernel"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from cubepy.ir import (
     ops,
     param,
 )
+from cubepy.records import dataclass, field
 from cubepy.testing.cases import Case
 from cubepy.testing.operands import operand_product, operand_table, representative
 from cubepy.testing.witness import exact_value

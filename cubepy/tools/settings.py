@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 
 from cubepy import config
+from cubepy.records import fields
 
 __all__ = ["show_settings"]
 

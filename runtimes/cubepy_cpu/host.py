@@ -15,11 +15,11 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from cubepy.cache import key_of, store
 from cubepy.late import late_import
+from cubepy.records import dataclass
 
 __all__ = ["Machine", "host", "host_architecture", "processor_count", "supports", "toolchain"]
 

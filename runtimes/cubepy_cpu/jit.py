@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -169,6 +168,9 @@ def _check(file: ObjectFile, symbol: str) -> None:
 
 def _write_perf_map(addresses: Mapping[str, int], file: ObjectFile) -> None:
     """Tell `perf` what stands where, in perf-<pid>.map of the temporary folder."""
+    with late_import:
+        import tempfile  # noqa: PLC0415 - for those who ask for it
+
     path = Path(tempfile.gettempdir()) / f"perf-{os.getpid()}.map"
     lines = []
     for function in file.functions:

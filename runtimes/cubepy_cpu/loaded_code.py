@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cubepy.records import dataclass
 from cubepy.runtime import Grid
 
 __all__ = ["Code"]

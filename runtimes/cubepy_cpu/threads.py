@@ -17,12 +17,12 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from cubepy.config import current
 from cubepy.errors import ArgumentError, LaunchError, OutOfMemoryError
+from cubepy.records import dataclass
 from cubepy.runtime import switches
 from cubepy_cpu import arena, jit, probe, worker_code
 from cubepy_cpu.host import processor_count

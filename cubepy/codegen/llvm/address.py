@@ -9,11 +9,11 @@ vector of offsets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.types import memory_type
 from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, StrideClass
+from cubepy.records import dataclass
 from cubepy.target import WordKind
 
 __all__ = ["Address", "address_of", "element_pointer"]

@@ -10,11 +10,11 @@ a few scalar instructions a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from cubepy.codegen.llvm.gang import Module
 from cubepy.ir import BOOL, BufferType, Op, PrivateType, Region, Scalar, SharedType, ops
 from cubepy.ir.analyses import Uniformity
+from cubepy.records import dataclass, field
 from cubepy.target import WordKind
 
 __all__ = ["Assumptions", "find_assumptions", "guard_code"]

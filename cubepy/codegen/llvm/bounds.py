@@ -8,10 +8,10 @@ An access that is unchecked, or that the fast version of the code may take for g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cubepy.codegen.llvm.gang import Gang, Mask
 from cubepy.ir import INDEX, Op, Trait, ops
+from cubepy.records import dataclass
 from cubepy.target import WordKind
 
 __all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset"]

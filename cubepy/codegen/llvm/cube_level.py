@@ -9,10 +9,10 @@ Stored inside a loop over gangs, an assignment such as `t += step` would happen 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cubepy.ir import Kernel, Op, Region, Trait, ops, walk
 from cubepy.ir.analyses import UNIFORM, Uniformity, analyze_cube
+from cubepy.records import dataclass
 
 __all__ = ["CubeLevel", "find_cube_level"]
 

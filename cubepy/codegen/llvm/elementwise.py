@@ -8,11 +8,11 @@ lanes are masked off.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from cubepy.codegen.llvm import conversions, division
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.ir import BF16, BOOL, F16, F32, Op, Scalar
+from cubepy.records import dataclass
 
 __all__ = ["ELEMENTWISE", "FAST"]
 

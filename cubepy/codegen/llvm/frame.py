@@ -6,12 +6,11 @@ base + (g * components + i) * size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cubepy.codegen.llvm.gang import Gang, Module
 from cubepy.codegen.llvm.types import register_type
 from cubepy.ir import BOOL, Op, Scalar
 from cubepy.ir.analyses import Shape
+from cubepy.records import dataclass, field
 
 __all__ = ["Frame"]
 

@@ -8,7 +8,6 @@ follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.layout import Layout
@@ -18,6 +17,7 @@ from cubepy.codegen.llvm.writer import Lines, Writer
 from cubepy.ir import BOOL, BufferType, Op, Region, Scalar
 from cubepy.ir.analyses import Shape, Uniformity
 from cubepy.location import Loc
+from cubepy.records import dataclass, field
 from cubepy.target import Abi, Target, WordKind
 
 __all__ = ["Gang", "Mask", "Module", "Scope", "Slot"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from cubepy.codegen.llvm.types import register_type, shaped, splat, typed_constant
 from cubepy.codegen.llvm.writer import Writer
 from cubepy.ir import BF16, Scalar
+from cubepy.records import dataclass, field, replace
 
 __all__ = ["Lanes"]
 

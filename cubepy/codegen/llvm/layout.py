@@ -9,8 +9,6 @@ lane, or varying.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cubepy.errors import ConfigError
 from cubepy.ir import (
     BOOL,
@@ -26,6 +24,7 @@ from cubepy.ir import (
     walk,
 )
 from cubepy.ir.analyses import UNIFORM, VARYING, Shape, part
+from cubepy.records import dataclass
 from cubepy.target import Schedule, Target
 
 __all__ = ["Layout", "plan_layout"]

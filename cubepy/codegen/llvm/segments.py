@@ -10,7 +10,6 @@ gang needs none of this.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
 from cubepy.codegen.llvm.cube_level import CubeLevel, find_cube_level
@@ -34,6 +33,7 @@ from cubepy.ir import (
     walk,
 )
 from cubepy.ir.analyses import UNIFORM, VARYING, Uniformity
+from cubepy.records import dataclass, field
 from cubepy.target import Schedule
 
 __all__ = ["emit_segmented", "needs_segments"]

@@ -7,13 +7,12 @@ outside.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.types import register_type, splat
 from cubepy.codegen.llvm.writer import Lines
 from cubepy.ir import Scalar
 from cubepy.ir.analyses import Shape
+from cubepy.records import dataclass, field
 
 __all__ = ["Value", "spread"]
 

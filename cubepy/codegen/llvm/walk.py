@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from cubepy.codegen.llvm.atomics import emit_atomic
 from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
@@ -16,6 +15,7 @@ from cubepy.codegen.llvm.types import constant
 from cubepy.errors import VerifyError
 from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
 from cubepy.ir.analyses import UNIFORM
+from cubepy.records import replace
 from cubepy.target import WordKind
 
 __all__ = ["emit_op", "emit_region"]

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from cubepy.location import UNKNOWN, Loc
+from cubepy.records import dataclass, field
 
 __all__ = ["Line", "Lines", "Writer"]
 

@@ -8,7 +8,6 @@ same for every target: only what can be shown uniform counts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cubepy.errors import Diagnostic, UniformityError
 from cubepy.ir import ops
@@ -22,6 +21,7 @@ from cubepy.ir.analyses.uniformity import (
 from cubepy.ir.nodes import Kernel, Op, Region, walk
 from cubepy.ir.opdef import Trait
 from cubepy.ir.types import BufferType
+from cubepy.records import dataclass
 
 __all__ = ["analyze_cube", "check_cooperation"]
 

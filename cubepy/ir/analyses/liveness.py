@@ -8,10 +8,9 @@ by one backward walk with a small fixpoint per loop. Sets of slots are integers,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cubepy.ir import ops
 from cubepy.ir.nodes import Op, Region, walk
+from cubepy.records import dataclass, field
 
 __all__ = ["SlotLiveness", "slot_liveness"]
 

@@ -17,13 +17,13 @@ InPar 2012).
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
 
 from cubepy.ir import ops
 from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness
 from cubepy.ir.nodes import Op, Region
 from cubepy.ir.opdef import Trait
 from cubepy.ir.types import INTEGERS, PrivateType, Scalar
+from cubepy.records import dataclass, field
 
 __all__ = ["UNIFORM", "VARYING", "Shape", "Uniformity", "analyze_uniformity", "part"]
 
@@ -45,6 +45,7 @@ class Shape:
 
 UNIFORM = Shape(0)
 VARYING = Shape(2)
+SAME_PART = Shape(1)
 
 
 def part(stride: int) -> Shape:
@@ -95,7 +96,7 @@ def analyze_uniformity(
     params: tuple[Op, ...],
     seed: Seed,
     uniform_load: Callable[[Op], bool],
-    plane_results: Shape = Shape(1),
+    plane_results: Shape = SAME_PART,
     assumed: Mapping[Op, bool] | None = None,
     exact_widenings: Container[Op] = frozenset(),
     never_together: Container[Op] = frozenset(),

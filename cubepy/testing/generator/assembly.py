@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, field
 
 from cubepy.ir import BOOL, I32, I64, INDEX, SCALARS, U32, U64, Scalar
+from cubepy.records import dataclass, field
 from cubepy.testing.generator.expressions import Expressions, spelling
 from cubepy.testing.generator.layout import Layout
 from cubepy.testing.generator.model import (

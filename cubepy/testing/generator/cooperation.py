@@ -8,9 +8,9 @@ element without a barrier between, unless both read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from cubepy.ir import BOOL, FLOATS, I32, U64, Scalar
+from cubepy.records import replace
 from cubepy.testing.generator.expressions import Expressions
 from cubepy.testing.generator.model import Feature, Node
 from cubepy.testing.generator.scope import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
 
 from cubepy.ir import Scalar
+from cubepy.records import dataclass, field
 from cubepy.testing.generator.model import ArraySpec, BaseSpec, Feature
 from cubepy.testing.generator.scope import Memory, MemoryKind
 

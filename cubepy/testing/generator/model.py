@@ -7,13 +7,13 @@ Arguments are described, not made: every run gets fresh memory of the same conte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from cubepy.ir import Scalar
+from cubepy.records import dataclass, field
 
 __all__ = ["ArraySpec", "BaseSpec", "Feature", "GeneratedKernel", "Node", "ScalarSpec", "render"]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from cubepy.ir import (
@@ -30,6 +29,7 @@ from cubepy.ir import (
     U64,
     Scalar,
 )
+from cubepy.records import dataclass, field, replace
 from cubepy.testing.generator.model import Feature
 
 __all__ = ["Context", "Loop", "Memory", "MemoryKind", "Phase", "Scope", "Variable"]
