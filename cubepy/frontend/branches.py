@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from cubepy.errors import CubeTypeError
-from cubepy.frontend.coercion import Operand, bring, describe, unify
+from cubepy.frontend.coercion import Operand, bring, unify
+from cubepy.frontend.descriptions import describe
 from cubepy.frontend.frame import Binding, Frame
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
 from cubepy.frontend.captures import function_of
-from cubepy.frontend.coercion import Operand, counted, describe, typed
+from cubepy.frontend.coercion import Operand, typed
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
+from cubepy.frontend.descriptions import counted, describe
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.expressions import unpacked
 from cubepy.frontend.frame import Frame
@@ -246,7 +248,8 @@ def _in_python(frame: Frame, function: Any, call: Call) -> Value:
     """Let Python call a function with arguments known while compiling."""
     positional = [known_value(frame, operand.value) for operand in call.positional]
     keywords = {name: known_value(frame, operand.value) for name, operand in call.keywords.items()}
-    result = evaluate_in_python(frame, lambda: function(*positional, **keywords), call.node)
+    run = functools.partial(function, **keywords) if keywords else function
+    result = evaluate_in_python(frame, run, call.node, *positional)
     return from_python(frame, result.value, call.node)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError
+from cubepy.frontend.descriptions import describe, shown, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import (
     converts_without_loss,
@@ -24,7 +24,6 @@ from cubepy.frontend.promotion import (
 )
 from cubepy.frontend.values import (
     Known,
-    LocalFunction,
     Partial,
     TupleValue,
     Value,
@@ -42,14 +41,10 @@ __all__ = [
     "as_type",
     "bring",
     "convert",
-    "counted",
-    "describe",
     "is_scalar",
     "literal",
     "retype",
     "scalar_type",
-    "shown",
-    "snippet",
     "typed",
     "unify",
 ]
@@ -74,49 +69,6 @@ def scalar_type(op: Op) -> Scalar:
     return op.type
 
 
-def describe(value: Value) -> str:
-    """A value in an error message."""
-    if isinstance(value, Op):
-        element = getattr(value.type, "element", None)
-        return f"an array of {element}" if element is not None else str(value.type)
-    if isinstance(value, Known):
-        number = value.value
-        if isinstance(number, bool):
-            return f"the bool {number}"
-        if isinstance(number, int | float):
-            return f"the {'float' if isinstance(number, float) else 'integer'} {shown(number)}"
-        if isinstance(number, type):
-            return f"the type {number.__name__}"
-        if isinstance(number, ModuleType):
-            return f"the module {number.__name__}"
-        return f"the {type(number).__name__} {number!r}" if number is not None else "None"
-    if isinstance(value, TupleValue):
-        return "a tuple"
-    if isinstance(value, LocalFunction):
-        return "a function"
-    return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
-
-
-def shown(number: Any) -> str:
-    """A number in an error message, none of hundreds of digits."""
-    if isinstance(number, int) and number.bit_length() > 128:
-        return f"{hex(number)[:20]}… (an integer of {number.bit_length()} bits)"
-    return repr(number)
-
-
-def counted(number: int, one: str, several: str = "") -> str:
-    """`1 axis`, `2 axes`."""
-    return f"{number} {one if number == 1 else several or one + 's'}"
-
-
-def snippet(node: ast.AST, limit: int = 24) -> str:
-    """A short expression as text, to be shown inside a suggested call."""
-    if not isinstance(node, ast.expr):
-        return "…"
-    text = ast.unparse(node)
-    return text if len(text) <= limit else "…"
-
-
 def convert(frame: Frame, op: Op, type: Scalar, at: ast.AST) -> Op:
     """`op` cast to a type; the caller knows that the cast is permitted."""
     if op.type == type:
@@ -126,6 +78,8 @@ def convert(frame: Frame, op: Op, type: Scalar, at: ast.AST) -> Op:
 
 def literal(frame: Frame, value: Any, type: Scalar, at: ast.AST) -> Op:
     """A number known while compiling as a constant of a type; an error if it does not fit."""
+    if not is_number(Known(value)):
+        return typed(frame, Known(value), at)  # raises
     if not literal_fits(value, type):
         raise literal_error(frame, value, type, at)
     return frame.const(type, value, at)

@@ -12,15 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cubepy.errors import CubeTypeError
-from cubepy.frontend.coercion import (
-    Operand,
-    convert,
-    literal,
-    retype,
-    scalar_type,
-    typed,
-    unify,
-)
+from cubepy.frontend.coercion import Operand, convert, literal, retype, scalar_type, typed, unify
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.operators import evaluate_in_python, refuse_other_kinds
 from cubepy.frontend.promotion import literal_fits, promote

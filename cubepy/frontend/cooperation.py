@@ -7,18 +7,9 @@ from collections.abc import Callable
 
 from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
-from cubepy.frontend.coercion import (
-    Operand,
-    as_condition,
-    as_index,
-    as_store,
-    counted,
-    describe,
-    scalar_type,
-    snippet,
-    typed,
-)
+from cubepy.frontend.coercion import Operand, as_condition, as_index, as_store, scalar_type, typed
 from cubepy.frontend.comptime import comptime_value
+from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.memory import memory_type
 from cubepy.frontend.values import NONE, Known, Partial, TupleValue, Value, is_memory

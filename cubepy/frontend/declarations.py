@@ -6,12 +6,7 @@ import ast
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic, required
-from cubepy.frontend.coercion import (
-    Operand,
-    convert,
-    literal,
-    typed,
-)
+from cubepy.frontend.coercion import Operand, convert, literal, typed
 from cubepy.frontend.comptime import comptime_value, known_value
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import type_argument

@@ -12,7 +12,7 @@ from typing import Any
 
 from cubepy.errors import CubeNameError, CubeSyntaxError, CubeTypeError
 from cubepy.frontend.branches import Arm, chosen, is_cheap
-from cubepy.frontend.coercion import Operand, as_condition, describe
+from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare
 from cubepy.frontend.comptime import (
     UNKNOWN_VALUE,
@@ -21,6 +21,7 @@ from cubepy.frontend.comptime import (
     known_value,
     outside_name,
 )
+from cubepy.frontend.descriptions import describe
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.memory import memory_attribute
@@ -170,9 +171,9 @@ def lower_by_python(frame: Frame, node: ast.expr) -> Value:
                 "build the text outside" if isinstance(node, ast.JoinedStr)
                 else "use cb.local_array and a loop",
             )  # fmt: skip
-    code = compile(ast.Expression(node), frame.source.text.filename, "eval")
 
     def run() -> Any:
+        code = compile(ast.Expression(node), frame.source.text.filename, "eval")
         value = eval(code, names)  # noqa: S307 (the kernel's own text, on known values)
         return list(value) if isinstance(node, ast.GeneratorExp) else value
 

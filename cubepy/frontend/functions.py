@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
 from cubepy.frontend.calls import Call, calls_functions, recursion
 from cubepy.frontend.captures import function_of, read_captures, source_of
-from cubepy.frontend.coercion import Operand, as_type, counted, describe
+from cubepy.frontend.coercion import Operand, as_type
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
+from cubepy.frontend.descriptions import counted, describe
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan, Returns
 from cubepy.frontend.names import NameAnalysis, analyze_names
@@ -192,6 +193,7 @@ def _lower_instance(
     plan = Plan(results=_annotated_results(source, node))
     own_name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
     count = _returns_of(node)
+    complaints = len(session.complaints)
 
     def run(frame: Frame) -> Instance:
         frame.returns = Returns(single=count == 1)
@@ -204,6 +206,8 @@ def _lower_instance(
                 give_back(frame, lower_expression(frame, node.body), node.body)
             else:
                 lower_body(frame, node.body)
+            if len(session.complaints) > complaints:
+                return Instance(function=None, result=None, failed=True)
             finish_results(frame)
             result = result_skeleton(frame)
             if not body.ops and not _run_time(result):

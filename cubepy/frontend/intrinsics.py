@@ -17,15 +17,14 @@ from cubepy.frontend.coercion import (
     as_condition,
     as_index,
     convert,
-    describe,
     literal,
     retype,
     scalar_type,
-    snippet,
     typed,
     unify,
 )
 from cubepy.frontend.comptime import known_value
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.operators import binary
 from cubepy.frontend.scalars import scalar_of
@@ -214,9 +213,10 @@ def lower_cdiv(frame: Frame, call: Call) -> Value:
     """The quotient rounded up: the floor, and one more where something is left."""
     operands = required(frame, call, "a", "b")
     values = [operand.value for operand in operands]
-    if all(isinstance(value, Known) for value in values):
+    if all(isinstance(value, Known) and is_number(value) for value in values):
         a, b = (known_value(frame, value) for value in values)
-        return Known(-(-a // b)) if b else Known(0)
+        if isinstance(a, int) and isinstance(b, int):
+            return Known(-(-a // b)) if b else Known(0)
     lhs, rhs = unify(frame, operands, call.node, "divide")
     type = scalar_type(lhs)
     if not type.is_integer:

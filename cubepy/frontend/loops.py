@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import Operand, convert, describe, scalar_type, snippet, unify
+from cubepy.frontend.coercion import Operand, convert, scalar_type, unify
 from cubepy.frontend.comptime import UNKNOWN_VALUE, comptime_value, from_python, known_value
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import (
     lower_body,
     lower_comptime,
@@ -68,7 +69,7 @@ def _finish(frame: Frame, loop: Loop, normal: Assigned, node: ast.While | ast.Fo
     place = frame.loc(node)
     reasons = [("not assigned where the loop ends by itself", place)]
     reasons += [("not assigned where `break` leaves the loop", place)] * len(loop.ends)
-    if not node.orelse or loop.flag is None:
+    if not node.orelse or loop.flag is None or not loop.ends:  # no `break` that can be reached
         frame.assigned = normal
         if node.orelse and normal is not None:
             lower_body(frame, node.orelse)
@@ -291,7 +292,7 @@ def _unrolled_range(frame: Frame, call: ast.Call) -> list[Value]:
         trips = range(*numbers)
     except (TypeError, ValueError) as error:
         raise frame.error(CubeValueError, str(error), call) from error
-    if len(trips) > MAXIMUM_TRIPS:
+    if trips[MAXIMUM_TRIPS:]:  # len() of a long range overflows
         raise _too_many(frame, call)
     return [Known(number) for number in trips]
 

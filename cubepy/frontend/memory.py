@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from cubepy.errors import ComptimeError, CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import as_index, as_store, counted, describe, snippet
+from cubepy.frontend.coercion import as_index, as_store
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
+from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.scalars import class_of

@@ -7,20 +7,14 @@ its operands have met in one type.
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import (
-    Operand,
-    describe,
-    literal,
-    scalar_type,
-    snippet,
-    typed,
-    unify,
-)
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, CubeValueError
+from cubepy.frontend.coercion import Operand, literal, scalar_type, typed, unify
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
@@ -41,7 +35,6 @@ _PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
-    ast.MatMult: operator.matmul,
 }
 _UNARY: Mapping[type[ast.AST], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
@@ -74,12 +67,33 @@ _VERBS: Mapping[type[ast.AST], str] = {
     ast.BitXor: "combine",
 }
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
+# What Python computes without end if it is asked to: a slip must not hang the compiler.
+_GROWING = (operator.pow, builtins.pow, operator.lshift, operator.mul)
+_MOST_BITS = 1 << 16
+
+
+def _is_huge(function: Callable[..., Any], left: Any, right: Any) -> bool:
+    if function is operator.mul and (hasattr(left, "__len__") or hasattr(right, "__len__")):
+        items, times = (left, right) if hasattr(left, "__len__") else (right, left)
+        return isinstance(times, int) and len(items) * times > _MOST_BITS
+    if not isinstance(left, int) or not isinstance(right, int):
+        return False
+    if function is operator.mul:
+        return left.bit_length() + right.bit_length() > _MOST_BITS
+    if function is operator.lshift:
+        return left != 0 and right > _MOST_BITS
+    return abs(left) > 1 and right * left.bit_length() > _MOST_BITS
 
 
 def evaluate_in_python(
     frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any
 ) -> Known:
     """What Python itself computes from values known while compiling."""
+    if function in _GROWING and len(values) == 2 and _is_huge(function, *values):
+        raise frame.error(
+            ComptimeError, f"this has more than {_MOST_BITS:,} bits or elements", at,
+            "compute it at run time: convert one side, for example i64(…)",
+        )  # fmt: skip
     try:
         return Known(function(*values))
     except Exception as error:
@@ -95,6 +109,11 @@ def binary(
     if isinstance(left.value, Poison) or isinstance(right.value, Poison):
         return POISON
     kind = type(operation)
+    if kind is ast.MatMult:
+        raise frame.error(
+            CubeSyntaxError, "kernels have no matrix product `@`", at,
+            "a kernel computes one element: add the products in a loop",
+        )  # fmt: skip
     if isinstance(left.value, Known) and isinstance(right.value, Known):
         return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
     tuples = _on_tuples(kind, left.value, right.value)

@@ -10,14 +10,9 @@ import builtins
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
-from cubepy.frontend.coercion import (
-    Operand,
-    describe,
-    scalar_type,
-    typed,
-    unify,
-)
+from cubepy.frontend.coercion import Operand, scalar_type, typed, unify
 from cubepy.frontend.comptime import comptime_value, from_python
+from cubepy.frontend.descriptions import describe
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import apply_row
 from cubepy.frontend.memory import memory_length

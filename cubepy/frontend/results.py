@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from cubepy.errors import CubeTypeError
-from cubepy.frontend.coercion import as_type, describe, typed
+from cubepy.frontend.coercion import as_type, typed
+from cubepy.frontend.descriptions import describe
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.promotion import default_type, literal_type, promote

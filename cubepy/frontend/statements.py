@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, UnsupportedError
-from cubepy.frontend.coercion import Operand, as_condition, snippet
+from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
+from cubepy.frontend.descriptions import snippet
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
 from cubepy.frontend.frame import Assigned, Frame

@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterable
 
 from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import convert, describe, literal, retype, scalar_type, shown
+from cubepy.frontend.coercion import convert, literal, retype, scalar_type
+from cubepy.frontend.descriptions import describe, shown
 from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable

@@ -1,0 +1,73 @@
+"""Values, numbers and expressions as error messages show them: short, and without addresses."""
+
+from __future__ import annotations
+
+import ast
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from cubepy.frontend.values import Known, LocalFunction, Partial, TupleValue, Value
+from cubepy.ir import Op
+
+__all__ = ["counted", "describe", "describe_object", "shown", "snippet"]
+
+
+def describe(value: Value) -> str:
+    """A value in an error message."""
+    if isinstance(value, Op):
+        element = getattr(value.type, "element", None)
+        return f"an array of {element}" if element is not None else str(value.type)
+    if isinstance(value, Known):
+        return describe_object(value.value)
+    if isinstance(value, TupleValue):
+        return "a tuple"
+    if isinstance(value, LocalFunction):
+        return "a function"
+    return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
+
+
+def describe_object(value: object) -> str:
+    """A Python object in an error message: never its address, never pages of it."""
+    if value is None:
+        return "None"
+    if isinstance(value, bool):
+        return f"the bool {value}"
+    if isinstance(value, int | float):
+        return f"the {'float' if isinstance(value, float) else 'integer'} {shown(value)}"
+    for kinds, word in _NAMED:
+        if isinstance(value, kinds):
+            return f"the {word} {getattr(value, '__name__', '')}"
+    kind = type(value).__name__
+    text = "" if type(value).__repr__ is object.__repr__ else repr(value)
+    if not text or " at 0x" in text or len(text) > _LONGEST:
+        return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
+    return f"the {kind} {text}"
+
+
+_NAMED: tuple[tuple[Any, str], ...] = (
+    (type, "type"),
+    (ModuleType, "module"),
+    (FunctionType | BuiltinFunctionType, "function"),
+    (MethodType, "method"),
+)
+_LONGEST = 60
+
+
+def shown(number: Any) -> str:
+    """A number in an error message, none of hundreds of digits."""
+    if isinstance(number, int) and number.bit_length() > 128:
+        return f"{hex(number)[:20]}… (an integer of {number.bit_length()} bits)"
+    return repr(number)
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """`1 axis`, `2 axes`."""
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def snippet(node: ast.AST, limit: int = 24) -> str:
+    """A short expression as text, to be shown inside a suggested call."""
+    if not isinstance(node, ast.expr):
+        return "…"
+    text = ast.unparse(node)
+    return text if len(text) <= limit else "…"
