@@ -134,7 +134,7 @@ def compiled(kernel: ir.Kernel, device: Device) -> Artifact:
 
 def _parts(kernel: ir.Kernel, target: Target) -> Iterator[tuple[str, bytes]]:
     text = ir.print_kernel(kernel)
-    if REPORTS in text:  # the places are part of what is compiled
+    if any(word in text for word in REPORTS):  # the places are part of what is compiled
         text = ir.print_kernel(kernel, locations=True)
     yield "kernel", kernel.name.encode()
     yield "ir", text.encode()
@@ -142,8 +142,8 @@ def _parts(kernel: ir.Kernel, target: Target) -> Iterator[tuple[str, bytes]]:
     yield "cubepy", sources()
 
 
-# The word of IR text that stands at accesses whose faults are reported with their place.
-REPORTS = "validate"
+# Words of IR text that stand where a fault is reported with its place.
+REPORTS = ("validate", "assert")
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from cubepy.frontend import loops as _loops  # noqa: F401
 from cubepy.frontend import memory as _memory  # noqa: F401
 from cubepy.frontend import python_functions as _python_functions  # noqa: F401
 from cubepy.frontend import statements as _statements  # noqa: F401
+from cubepy.frontend import texts as _texts  # noqa: F401
 from cubepy.frontend.captures import (
     Captures,
     read_captures,
@@ -193,6 +194,7 @@ from cubepy.frontend.vocabulary import (
     sinh,
     sqrt,
     static_assert,
+    static_print,
     sync_cube,
     sync_plane,
     tan,
@@ -363,6 +365,7 @@ __all__ = [
     "specialize",
     "sqrt",
     "static_assert",
+    "static_print",
     "sync_cube",
     "sync_plane",
     "tan",

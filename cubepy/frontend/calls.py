@@ -64,6 +64,7 @@ _LIKE_PYTHON = frozenset({"abs", "max", "min", "pow", "round"})
 Handler = Callable[[Frame, Call], Value]
 _INTRINSICS: dict[str, Handler] = {}
 _BUILTINS: dict[Any, Handler] = {}
+_NEVER_IN_PYTHON: set[Any] = set()
 FunctionCaller = Callable[[Frame, Any, Call], Value]
 _CALLERS: list[FunctionCaller] = []
 
@@ -78,11 +79,15 @@ def lowers_intrinsic(*names: str) -> Callable[[Handler], Handler]:
     return remember
 
 
-def lowers_builtin(*functions: object) -> Callable[[Handler], Handler]:
-    """Say that a function lowers calls of these Python built-ins with run-time arguments."""
+def lowers_builtin(*functions: object, always: bool = False) -> Callable[[Handler], Handler]:
+    """Say that a function lowers calls of these Python built-ins with run-time arguments.
+
+    `always`: with arguments known while compiling as well.
+    """
 
     def remember(handler: Handler) -> Handler:
         _BUILTINS.update(dict.fromkeys(functions, handler))
+        _NEVER_IN_PYTHON.update(functions if always else ())
         return handler
 
     return remember
@@ -147,9 +152,9 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
         return _CALLERS[0](frame, function_of(bound[0]), call)
     if function is not None:
         return _CALLERS[0](frame, function, call)
-    if _all_known(call):
-        return _in_python(frame, target, call)
     handler = _builtin(target)
+    if _all_known(call) and (handler is None or target not in _NEVER_IN_PYTHON):
+        return _in_python(frame, target, call)
     if handler is not None:
         return handler(frame, call)
     raise frame.error(

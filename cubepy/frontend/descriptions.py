@@ -6,7 +6,7 @@ import ast
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from cubepy.frontend.values import Known, LocalFunction, Partial, TupleValue, Value
+from cubepy.frontend.values import Known, LocalFunction, Partial, Text, TupleValue, Value
 from cubepy.ir import Op
 
 __all__ = ["counted", "describe", "describe_object", "shown", "snippet"]
@@ -23,6 +23,8 @@ def describe(value: Value) -> str:
         return "a tuple"
     if isinstance(value, LocalFunction):
         return "a function"
+    if isinstance(value, Text):
+        return "a text of run-time values"
     return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
 
 

@@ -153,11 +153,9 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
     raise frame.error(CubeTypeError, f"cannot unpack {describe(value)}", at)
 
 
-@lowers_expression(
-    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Dict, ast.Set, ast.JoinedStr
-)
+@lowers_expression(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Dict, ast.Set)
 def lower_by_python(frame: Frame, node: ast.expr) -> Value:
-    """Comprehensions, dicts, sets, f-strings: Python's own, of values known while compiling."""
+    """Comprehensions, dicts, sets: Python's own, of values known while compiling."""
     names: dict[str, Any] = {}
     for name in sorted(read_names(node)):
         if not hasattr(builtins, name) or name in frame.analysis.names:
@@ -168,9 +166,8 @@ def lower_by_python(frame: Frame, node: ast.expr) -> Value:
                 CubeSyntaxError,
                 f"kernels have no {_PYTHON_ONLY[type(node)]} of run-time values ({name})",
                 node,
-                "build the text outside" if isinstance(node, ast.JoinedStr)
-                else "use cb.local_array and a loop",
-            )  # fmt: skip
+                "use cb.local_array and a loop",
+            )
 
     def run() -> Any:
         code = compile(ast.Expression(node), frame.source.text.filename, "eval")
@@ -187,7 +184,6 @@ _PYTHON_ONLY: dict[type[ast.expr], str] = {
     ast.GeneratorExp: "generator expressions",
     ast.Dict: "dicts",
     ast.Set: "sets",
-    ast.JoinedStr: "f-strings",
 }
 
 

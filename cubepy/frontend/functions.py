@@ -62,7 +62,7 @@ def lower_repeatedly(
 ) -> T:  # fmt: skip
     """Lower a function until an attempt finds nothing that an earlier one should have known."""
     analysis = analysis_of(session, node)
-    complaints, count = len(session.complaints), session.ops
+    complaints, count, prints = len(session.complaints), session.ops, len(session.prints)
     functions, instances = list(session.functions), dict(session.instances)
     for _ in range(_MAXIMUM_ATTEMPTS):
         plan.changed = False
@@ -71,7 +71,7 @@ def lower_repeatedly(
         result = run(frame)
         if not plan.changed:
             return result
-        del session.complaints[complaints:]
+        del session.complaints[complaints:], session.prints[prints:]
         session.functions, session.instances = list(functions), dict(instances)
     raise CubeTypeError(
         Diagnostic(message="the types of the variables do not settle", loc=source.loc)

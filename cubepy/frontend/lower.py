@@ -7,6 +7,7 @@ together. Complaints are collected and raised as one error.
 from __future__ import annotations
 
 import ast
+import sys
 
 from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
 from cubepy.frontend.dispatch import lower_body, lower_expression
@@ -68,6 +69,7 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
                 help="use a loop, match, or helpers instead of long chains of elif",
             )
         ) from error
+    sys.stdout.write("".join(session.prints))
     session.raise_complaints()
     return Kernel(
         name=source.name,

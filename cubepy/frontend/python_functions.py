@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from cubepy.errors import CubeSyntaxError, CubeTypeError
+from cubepy.errors import CubeTypeError
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
 from cubepy.frontend.coercion import Operand, scalar_type, typed, unify
 from cubepy.frontend.comptime import comptime_value, from_python
@@ -173,11 +173,3 @@ def lower_range(frame: Frame, call: Call) -> Value:
     numbers = [comptime_value(frame, operand.value, operand.node, "a range outside `for`")
                for operand in call.positional]  # fmt: skip
     return Known(range(*numbers))
-
-
-@lowers_builtin(builtins.print)
-def lower_print(frame: Frame, call: Call) -> Value:
-    """`print` has no op yet."""
-    raise frame.error(
-        CubeSyntaxError, "print in a kernel", call.node, "store the value in an array"
-    )

@@ -50,6 +50,7 @@ class Session:
     complaints: list[Complaint] = field(default_factory=list)
     constants: dict[Op, Any] = field(default_factory=dict)
     analyses: dict[ast.AST, NameAnalysis] = field(default_factory=dict)
+    prints: list[str] = field(default_factory=list)  # of cb.static_print
     active: list[ast.AST] = field(default_factory=list)  # functions being lowered
     ops: int = 0
 

@@ -1,4 +1,4 @@
-"""Statements: assignment, `if`, `match`, `return`, `assert`, functions inside functions."""
+"""Statements: assignment, `if`, `match`, `return`, functions inside functions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, UnsupportedError
+from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare
-from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.descriptions import snippet
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
@@ -300,24 +299,3 @@ def lower_return(frame: Frame, node: ast.Return) -> None:
         )
     frame.emit(ops.RETURN, at=node)
     frame.assigned = None
-
-
-@lowers_statement(ast.Assert)
-def lower_assert(frame: Frame, node: ast.Assert) -> None:
-    """An assertion about values known while compiling."""
-    value = lower_expression(frame, node.test)
-    if isinstance(value, Poison):
-        return
-    condition = as_condition(frame, value, node.test)
-    known = condition if isinstance(condition, bool) else known_value(frame, condition, plane=True)
-    if known is UNKNOWN_VALUE:
-        raise frame.error(
-            UnsupportedError,
-            "an assertion about run-time values",
-            node,
-            "write an error code to an array",
-        )
-    if not known:
-        message = lower_expression(frame, node.msg) if node.msg is not None else None
-        text = f": {message.value}" if isinstance(message, Known) else ""
-        raise frame.error(ComptimeError, f"the assertion does not hold{text}", node)

@@ -25,6 +25,7 @@ __all__ = [
     "Partial",
     "Poison",
     "Skeleton",
+    "Text",
     "TupleValue",
     "Value",
     "flatten",
@@ -76,11 +77,19 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A text of run-time values: a format of `str.format` with a hole for each of the values."""
+
+    form: str
+    values: tuple[Op, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Poison:
     """The result of something that was wrong and has been reported: anything goes with it."""
 
 
-Value = Op | Known | TupleValue | LocalFunction | Partial | Poison
+Value = Op | Known | TupleValue | LocalFunction | Partial | Text | Poison
 
 POISON = Poison()
 NONE = Known(None)
@@ -143,6 +152,8 @@ def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, l
         )
     if isinstance(value, Partial):
         return _flatten_parts((value.memory, *value.indices), ("partial",), inside)
+    if isinstance(value, Text):
+        return _flatten_parts(value.values, ("text", value.form), inside)
     if isinstance(value, Known):
         return Skeleton(("known", comptime_key(value.value)), known=value), []
     return Skeleton(("poison",)), []
@@ -171,4 +182,6 @@ def rebuild(skeleton: Skeleton, ops: Iterator[Op]) -> Value:
     if skeleton.key[0] == "partial":
         memory, *indices = (part for part in parts if isinstance(part, Op))
         return Partial(memory, tuple(indices))
+    if skeleton.key[0] == "text":
+        return Text(skeleton.key[1], tuple(part for part in parts if isinstance(part, Op)))
     return TupleValue(parts, skeleton.maker) if skeleton.key[0] == "tuple" else POISON

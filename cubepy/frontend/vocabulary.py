@@ -132,6 +132,7 @@ __all__ = [
     "sinh",
     "sqrt",
     "static_assert",
+    "static_print",
     "sync_cube",
     "sync_plane",
     "tan",
@@ -244,6 +245,7 @@ sync_cube: Any = intrinsic("sync_cube")
 sync_plane: Any = intrinsic("sync_plane")
 cube_uniform: Any = intrinsic("cube_uniform")
 static_assert: Any = intrinsic("static_assert")
+static_print: Any = intrinsic("static_print")
 atomic_add: Any = intrinsic("atomic_add")
 atomic_sub: Any = intrinsic("atomic_sub")
 atomic_min: Any = intrinsic("atomic_min")

@@ -14,17 +14,18 @@ import numpy as np
 
 from cubepy.errors import VerifyError
 from cubepy.interp import accesses, atomics, cooperation
+from cubepy.interp import reports as unit_reports
 from cubepy.interp.accesses import Handler
 from cubepy.interp.batch import batches
 from cubepy.interp.clock import Clock
-from cubepy.interp.facts import facts_of
+from cubepy.interp.facts import Facts, facts_of
 from cubepy.interp.masks import Mask, Value, chosen, merge, refused, union
 from cubepy.interp.memory import Memory, buffer
 from cubepy.interp.progress import Progress
 from cubepy.interp.sharing import share_shadows
 from cubepy.interp.state import Context, Reports, State
 from cubepy.ir import Access, BufferType, Kernel, Op, OpDef, Region, Scalar, Trait, ops
-from cubepy.runtime import ArrayBinding, Binding, Grid, ScalarBinding
+from cubepy.runtime import ArrayBinding, Binding, Grid, Prints, ScalarBinding
 
 __all__ = ["run"]
 
@@ -44,6 +45,22 @@ def run(
         return
     facts = facts_of(kernel)
     arguments = _arguments(kernel, bindings)
+    prints = Prints()
+    try:
+        _run_batches(kernel, grid, facts, arguments, plane_dim, reports, prints)
+    finally:
+        prints.write()
+
+
+def _run_batches(
+    kernel: Kernel,
+    grid: Grid,
+    facts: Facts,
+    arguments: Mapping[Op, Any],
+    plane_dim: int,
+    reports: Reports,
+    prints: Prints,
+) -> None:
     numbers: dict[Op, int] = {}
     shadowed = reports.races != "all"
     for batch in batches(grid, kernel.cube_dim, plane_dim, facts.batch):
@@ -52,7 +69,7 @@ def run(
             shadowed = True
         state = State(
             batch=batch, reports=reports, clock=Clock(batch=batch, numbers=numbers),
-            values=dict(arguments), facts=facts,
+            values=dict(arguments), facts=facts, kernel_name=kernel.name, prints=prints,
         )  # fmt: skip
         with np.errstate(all="ignore"):
             Machine(kernel, state).run()
@@ -316,6 +333,7 @@ SIMPLE: Mapping[OpDef, Handler] = {
     **accesses.HANDLERS,
     **atomics.HANDLERS,
     **cooperation.HANDLERS,
+    **unit_reports.HANDLERS,
     ops.CONST: _constant,
     ops.TUPLE_GET: _tuple_get,
 }

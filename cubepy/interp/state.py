@@ -13,6 +13,7 @@ from cubepy.interp.memory import Memory
 from cubepy.ir import Op
 from cubepy.location import Loc
 from cubepy.records import dataclass, field
+from cubepy.runtime import Prints
 from cubepy.target import Target
 
 __all__ = ["Context", "Reports", "Slot", "State"]
@@ -100,6 +101,7 @@ class State:
 
     `calls` are the calls being run, and `cube_memory` keeps shared memory by them: there is one per
     cube and call path, however often its op runs. `contexts` are the constructs being run.
+    `prints` are those of the launch so far.
     """
 
     batch: Batch
@@ -107,6 +109,8 @@ class State:
     clock: Clock
     values: dict[Op, Any]
     facts: Facts
+    kernel_name: str
+    prints: Prints
     calls: tuple[Op, ...] = ()
     cube_memory: dict[tuple[Op, ...], Memory] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)

@@ -56,6 +56,7 @@ class Trait(Flag):
     EXIT = auto()  # leaves the region: nothing after it runs
     CONTROL = auto()  # has regions
     LIBRARY = auto()  # defined by a function of cubepy.std unless the target has its own
+    REPORTS = auto()  # tells the host something: stays where it is, touches no memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

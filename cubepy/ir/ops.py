@@ -442,6 +442,15 @@ PLANE_BALLOT = _plane("ballot", "Bit p: whether lane p's operand holds (u64).", 
 PLANE_ELECT = op("plane_elect", rule=fixed(BOOL), traits=Trait.PLANE, python="plane_elect",
                  doc="True in the lowest active lane only.")  # fmt: skip
 
+# ── reports to the host ─────────────────────────────────────────────────────────────────────────
+
+ASSERT = op("assert", "condition", "*values", rule=rules.assertion, traits=Trait.REPORTS,
+            python="assert",
+            doc="Where false the launch raises AssertionFailed with `text`; the unit goes "
+            "on.")  # fmt: skip
+PRINT = op("print", "*values", rule=rules.printed, traits=Trait.REPORTS, python="print",
+           doc="Prints `text`, a format of the values, once the launch has ended.")  # fmt: skip
+
 # ── control flow ────────────────────────────────────────────────────────────────────────────────
 
 IF = op("if", "condition", rule=fixed(VOID, BOOL), traits=Trait.CONTROL, regions=2,

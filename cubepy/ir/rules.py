@@ -4,6 +4,8 @@ flow, calls.
 
 from __future__ import annotations
 
+from string import Formatter
+
 from cubepy.ir.opdef import Attrs, TypeRuleError, memory_element, require
 from cubepy.ir.types import (
     BOOL,
@@ -180,6 +182,22 @@ def ballot(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     """A bool; u64."""
     require(operands == (BOOL,), f"expects a bool, got {operands}")
     return U64
+
+
+def assertion(operands: tuple[Type, ...], attrs: Attrs) -> Type:
+    """`{text}`: a bool, then the values that the text speaks of."""
+    require(operands[0] is BOOL, f"expects a bool, got {operands[0]}")
+    return printed(operands[1:], attrs)
+
+
+def printed(operands: tuple[Type, ...], attrs: Attrs) -> Type:
+    """`{text}`: a scalar for each hole of the text."""
+    text = attrs["text"]
+    require(isinstance(text, str), "attribute text must be text")
+    require(all(isinstance(operand, Scalar) for operand in operands), "expects scalars")
+    holes = sum(hole is not None for _, hole, _, _ in Formatter().parse(str(text)))
+    require(holes == len(operands), f"{len(operands)} values for {holes} holes")
+    return VOID
 
 
 def for_loop(operands: tuple[Type, ...], attrs: Attrs) -> Type:

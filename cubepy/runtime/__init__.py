@@ -60,6 +60,15 @@ from cubepy.runtime.registry import (
     runtime_names,
     set_default_device,
 )
+from cubepy.runtime.reports import (
+    Prints,
+    assertion_failed,
+    filled,
+    raise_fault,
+    report_block,
+    unit_name,
+    write_prints,
+)
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.targeted import TargetedDevice, memory_owner
 
@@ -84,6 +93,7 @@ __all__ = [
     "NativeKind",
     "NativeTable",
     "Packer",
+    "Prints",
     "QuickLaunch",
     "Registry",
     "Runtime",
@@ -96,6 +106,7 @@ __all__ = [
     "address_of",
     "alias_classes",
     "array_of",
+    "assertion_failed",
     "check_access",
     "check_cube_dim",
     "convert_scalar",
@@ -104,6 +115,7 @@ __all__ = [
     "device",
     "device_of",
     "facts_of",
+    "filled",
     "grid_of",
     "grid_over",
     "grid_words",
@@ -112,7 +124,9 @@ __all__ = [
     "memory_owner",
     "pack",
     "quick_launch",
+    "raise_fault",
     "registry",
+    "report_block",
     "runtime_names",
     "set_default_device",
     "shape_of",
@@ -121,4 +135,6 @@ __all__ = [
     "stride_classes",
     "switches",
     "triple",
+    "unit_name",
+    "write_prints",
 ]

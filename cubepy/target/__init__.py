@@ -1,15 +1,20 @@
-"""What emitters and runtimes must agree on: Target, Features, Abi, Artifact."""
+"""What emitters and runtimes must agree on: Target, Features, Abi, Artifact, the report block."""
 
+from cubepy.target import reports
 from cubepy.target.abi import Abi, Word, WordKind, abi_of
 from cubepy.target.artifact import Artifact, Schedule
 from cubepy.target.features import Features, features_of
+from cubepy.target.reports import Fault, FaultKind, Print
 from cubepy.target.storage import artifact_of_bytes, bytes_of_artifact
 from cubepy.target.target import Target
 
 __all__ = [
     "Abi",
     "Artifact",
+    "Fault",
+    "FaultKind",
     "Features",
+    "Print",
     "Schedule",
     "Target",
     "Word",
@@ -18,4 +23,5 @@ __all__ = [
     "artifact_of_bytes",
     "bytes_of_artifact",
     "features_of",
+    "reports",
 ]

@@ -24,7 +24,7 @@ class WordKind(Enum):
     SCALAR = "scalar"
     CUBE_COUNT = "cube_count"  # along `axis` (0 = x)
     EXTENT = "extent"  # of the shape launched over, along `axis`; units where there is none
-    REPORT = "report"  # address of the fault record (validate, assert); 0 if there is none
+    REPORT = "report"  # address of the report block (reports.py); 0 if there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

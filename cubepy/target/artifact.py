@@ -9,6 +9,7 @@ from cubepy.ir import Access
 from cubepy.location import Loc
 from cubepy.records import dataclass, field
 from cubepy.target.abi import Abi
+from cubepy.target.reports import Fault, Print
 from cubepy.target.target import Target
 
 __all__ = ["Artifact", "Schedule"]
@@ -33,7 +34,7 @@ class Artifact:
 
     `access` tells for each parameter whether it is read or written; `line_map` maps a line of
     `text` to the place in the kernel; `arena_bytes` is the scratch a CPU entry needs per thread;
-    `faults` are the places that a fault record's number stands for. `decisions` say what the
+    `faults` and `prints` are what the numbers in a report block stand for. `decisions` say what the
     emitter chose and why, for people.
     """
 
@@ -51,5 +52,6 @@ class Artifact:
     arena_bytes: int = 0
     work_per_unit: int = 1
     line_map: Mapping[int, Loc] = field(default_factory=dict)
-    faults: tuple[tuple[str, Loc], ...] = ()
+    faults: tuple[Fault, ...] = ()
+    prints: tuple[Print, ...] = ()
     decisions: tuple[tuple[Loc, str], ...] = ()

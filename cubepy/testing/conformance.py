@@ -16,6 +16,7 @@ from cubepy.testing.cooperation_cases import COOPERATION_ROWS, cooperation_cases
 from cubepy.testing.memory_cases import MEMORY_ROWS, memory_cases
 from cubepy.testing.plane_cases import PLANE_ROWS, plane_cases
 from cubepy.testing.position_cases import POSITIONS, position_cases
+from cubepy.testing.report_cases import REPORT_ROWS, report_cases
 from cubepy.testing.value_cases import computes_a_value, constant_cases, value_cases
 
 __all__ = ["cases", "cases_of", "rows"]
@@ -52,6 +53,8 @@ def cases_of(name: str, plane_dim: int) -> Iterator[Case]:
         yield from plane_cases(name, plane_dim)
     elif name in COOPERATION_ROWS:
         yield from cooperation_cases(name, plane_dim)
+    elif name in REPORT_ROWS:
+        yield from report_cases(name)
     else:
         raise LookupError(
             f"no conformance case for the op {name!r}\n"

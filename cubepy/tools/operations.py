@@ -55,6 +55,7 @@ SECTIONS: Mapping[str, str] = {
     "exp": "Functions of floats",
     "shared": "Memory",
     "sync_cube": "Cooperation",
+    "assert": "Reports to the host",
     "if": "Control flow",
 }
 FAMILIES: Mapping[frozenset[Type], str] = {
@@ -100,7 +101,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _spelling(row: OpDef) -> str:
-    builtin = row.python in {"abs", "len", "max", "min", "pow", "round"}
+    builtin = row.python in {"abs", "assert", "len", "max", "min", "pow", "print", "round"}
     if not row.python:
         return ""
     plain = builtin or not row.python.isidentifier()

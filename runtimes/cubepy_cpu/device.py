@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cubepy.errors import BackendError, OutOfBoundsError
+from cubepy.errors import BackendError
 from cubepy.location import excerpt
 from cubepy.runtime import (
     ArrayBinding,
@@ -27,6 +27,9 @@ from cubepy.runtime import (
     LoadedKernel,
     Runtime,
     pack,
+    raise_fault,
+    report_block,
+    write_prints,
 )
 from cubepy.target import Artifact, Features, Schedule, Target
 from cubepy_cpu import entry, jit, threads
@@ -36,7 +39,6 @@ from cubepy_cpu.loaded_code import Code
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
 
-_REPORT_WORDS = 4  # number of the fault (from 1), axis, subscript, extent
 _LLVM_PLACE = re.compile(r"<string>:(\d+):\d+: error")
 
 
@@ -124,7 +126,7 @@ class CpuDevice(Device):
             arena_bytes=artifact.arena_bytes,
             work_per_unit=artifact.work_per_unit,
             lanes=max(1, artifact.target.features.vector_bits // 32),
-            faults=bool(artifact.faults),
+            reports=bool(artifact.faults or artifact.prints),
         )
         return LoadedKernel(artifact=artifact, handle=code)
 
@@ -147,18 +149,16 @@ class CpuDevice(Device):
         tasks = code.tasks(grid)
         if tasks == 0:
             return
-        record = (ctypes.c_int64 * _REPORT_WORDS)() if code.faults else None
-        if record is not None:
-            words = words[:-8] + ctypes.addressof(record).to_bytes(8, "little")
-        threads.run(
-            code.entry,
-            words,
-            tasks,
-            arena_bytes=code.arena_bytes,
-            work_hint=code.work(grid),
-        )
-        if record is not None and record[0]:
-            _raise_fault(kernel.artifact, *record)
+        if not code.reports:
+            _run(code, grid, words, tasks)
+            return
+        block = report_block(kernel.artifact)
+        assert block is not None
+        try:
+            _run(code, grid, words[:-8] + block.ctypes.data.to_bytes(8, "little"), tasks)
+        finally:
+            write_prints(kernel.artifact, grid, block)
+        raise_fault(kernel.artifact, grid, block)
 
     def sync(self) -> None:
         """Nothing to wait for: launches have finished when they return."""
@@ -168,14 +168,9 @@ def _view(address: int, size: int) -> np.ndarray[Any, Any]:
     return np.asarray((ctypes.c_uint8 * size).from_address(address))
 
 
-def _raise_fault(artifact: Artifact, number: int, axis: int, subscript: int, extent: int) -> None:
-    name, loc = artifact.faults[number - 1]
-    where = f" of axis {axis}" if axis else ""
-    raise OutOfBoundsError(
-        f"{artifact.kernel_name}: subscript {subscript}{where} of `{name}` is outside of its "
-        f"length {extent}",
-        loc,
-    )
+def _run(code: Code, grid: Grid, words: bytes, tasks: int) -> None:
+    work = code.work(grid)
+    threads.run(code.entry, words, tasks, arena_bytes=code.arena_bytes, work_hint=work)
 
 
 @contextmanager

@@ -182,7 +182,7 @@ class Entry:
         code = call.kernel.handle
         if not isinstance(code, Code):  # loaded by a device of another runtime
             return False
-        if code.faults or code.tasks(call.grid) == 0 or not _servable(call):
+        if code.reports or code.tasks(call.grid) == 0 or not _servable(call):
             return False
         _reserve_arena(code.arena_bytes)
         known, kept = _Known(call), self._known[: KEPT - 1]

@@ -10,7 +10,7 @@ __all__ = ["Code"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Code:
-    """What a launch needs of a loaded artifact. `faults`: whether it may report any."""
+    """What a launch needs of a loaded artifact. `reports`: whether it may report anything."""
 
     entry: int
     rows: bool
@@ -19,7 +19,7 @@ class Code:
     arena_bytes: int
     work_per_unit: int
     lanes: int
-    faults: bool
+    reports: bool
 
     def tasks(self, grid: Grid) -> int:
         """How many tasks a launch has; see `Schedule`."""

@@ -7,12 +7,14 @@ outside (in checked modes) changes nothing and gives 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from cubepy.codegen.llvm.access import access_mask
 from cubepy.codegen.llvm.address import address_of, lane_pointers
 from cubepy.codegen.llvm.bounds import bounds_of
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
 from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.lane_loop import each_lane, spill
 from cubepy.codegen.llvm.types import memory_type, register_type
 from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
 
@@ -49,66 +51,38 @@ def emit_atomic(gang: Gang, op: Op) -> None:
     lanes, type = gang.layout.lanes, memory_type(element)
     results = []
     for number in range(gang.parts):
-        cells = _spill(gang, lane_pointers(gang, address, number, type), f"<{lanes} x ptr>")
+        cells = spill(gang, lane_pointers(gang, address, number, type), f"<{lanes} x ptr>")
         inputs = [
-            _spill(gang, gang.vectors(value)[number], gang.vec.type(element)) for value in operands
+            spill(gang, gang.vectors(value)[number], gang.vec.type(element)) for value in operands
         ]
         output = gang.module.alloca(gang.vec.type(element))
         gang.w.line(f"store {gang.vec.type(element)} zeroinitializer, ptr {output}, align 64")
-        _each_lane(gang, op, element, gang.mask_parts(mask)[number], cells, inputs, output)
+        each_lane(
+            gang,
+            gang.mask_parts(mask)[number],
+            partial(_update_lane, gang, op, element, cells=cells, inputs=inputs, output=output),
+        )
         results.append(gang.w.value(f"load {gang.vec.type(element)}, ptr {output}, align 64"))
     gang.define(op, tuple(results))
-
-
-def _spill(gang: Gang, value: str, type: str) -> str:
-    cell = gang.module.alloca(type)
-    gang.w.line(f"store {type} {value}, ptr {cell}, align 64")
-    return cell
 
 
 def _at(gang: Gang, type: str, cells: str, lane: str) -> str:
     return gang.w.value(f"getelementptr {type}, ptr {cells}, i64 {lane}")
 
 
-def _each_lane(
-    gang: Gang, op: Op, element: Scalar, mask: str, cells: str, inputs: Sequence[str], output: str
+def _update_lane(
+    gang: Gang, op: Op, element: Scalar, lane: str, cells: str, inputs: Sequence[str], output: str
 ) -> None:
-    w, lanes = gang.w, gang.layout.lanes
-    head, body, end = gang.fresh_labels("lane", "update", "done")
-    bits = (
-        w.value(f"bitcast {gang.mask_type} {mask} to i{lanes}")
-        if lanes > 1
-        else w.value(f"extractelement <1 x i1> {mask}, i64 0")
-    )
-    wide = bits if lanes == 64 else w.value(f"zext i{lanes} {bits} to i64")
-    before = w.label
-    w.jump(head)
-    w.begin(head)
-    left, rest = "%" + w.fresh("left"), "%" + w.fresh("rest")
-    phi = w.hook()
-    more = w.value(f"icmp ne i64 {left}, 0")
-    w.branch(more, body, end)
-    w.begin(body)
-    gang.module.declared["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
-    lane = w.value(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
-    pointer = w.value(
-        f"load ptr, ptr {w.value(f'getelementptr ptr, ptr {cells}, i64 {lane}')}, align 8"
-    )
-    register = register_type(element)
+    """One lane's update, from the cells of its operands to the cell of its result."""
+    w, register = gang.w, register_type(element)
+    place = w.value(f"getelementptr ptr, ptr {cells}, i64 {lane}")
+    pointer = w.value(f"load ptr, ptr {place}, align 8")
     given = [
         w.value(f"load {register}, ptr {_at(gang, register, cell, lane)}, align {element.size}")
         for cell in inputs
     ]
     old = _update(gang, op, element, pointer, given)
-    place = _at(gang, register, output, lane)
-    w.line(f"store {register} {old}, ptr {place}, align {element.size}")
-    lower = w.value(f"sub i64 {left}, 1")
-    w.line(f"{rest} = and i64 {left}, {lower}")
-    after = w.label
-    w.jump(head)
-    with w.at(phi):
-        w.line(f"{left} = phi i64 [ {wide}, %{before} ], [ {rest}, %{after} ]")
-    w.begin(end)
+    w.line(f"store {register} {old}, ptr {_at(gang, register, output, lane)}, align {element.size}")
 
 
 def _update(gang: Gang, op: Op, element: Scalar, pointer: str, given: Sequence[str]) -> str:

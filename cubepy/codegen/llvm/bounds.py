@@ -1,7 +1,7 @@
 """Bounds tests of an access, at the cheapest level that decides: one scalar, one a part, or masks.
 
 An access that is unchecked, or that the fast version of the code may take for granted, has none.
-`validate` reports the first lane outside to the launch's fault record before it goes on as
+`validate` reports the first lane outside to the launch's report block before it goes on as
 `checked` does.
 """
 
@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cubepy.codegen.llvm.gang import Gang, Mask
+from cubepy.codegen.llvm.reports import report_outside
 from cubepy.ir import INDEX, Op, Trait, ops
 from cubepy.records import dataclass
-from cubepy.target import WordKind
 
 __all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset"]
-
-REPORT = "@cubepy_report"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,8 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
             masks = gang.mask_and(masks, _lane_tests(gang, index, extent))
     bounds = Bounds(scalar=scalar, each_part=parts, masks=masks)
     if check == "validate":
-        _report(gang, op, memory, indices, bounds)
+        outside = gang.mask_and_not(gang.mask, combined(gang, bounds))
+        report_outside(gang, op, memory, indices, outside)
     return bounds
 
 
@@ -150,28 +149,6 @@ def _window(gang: Gang, base: str, extent: str, *, may_be_negative: bool) -> str
     return gang.vec.both(below, gang.w.value(f"xor {gang.mask_type} {negative}, {gang.ones()}"))
 
 
-def _report(gang: Gang, op: Op, memory: Op, indices: Sequence[Op], bounds: Bounds) -> None:
-    """Call the fault record's writer for the first lane that is on and outside."""
-    number = len(gang.module.faults)
-    gang.module.faults.append((memory.name or "array", op.loc))
-    inside = combined(gang, bounds)
-    outside = gang.mask_and_not(gang.mask, inside)
-    bad, good = gang.fresh_labels("outside", "inside")
-    gang.w.branch(gang.any(outside), bad, good)
-    gang.w.begin(bad)
-    record = gang.module.word(WordKind.REPORT)
-    part = _first_part(gang, outside)
-    for axis, index in enumerate(indices):
-        subscript = _lane_value(gang, gang.vectors(index), outside, part)
-        extent = gang.module.shape_of(memory, axis)
-        gang.w.line(
-            f"call void {REPORT}(ptr {record}, i64 {number + 1}, i64 {axis}, "
-            f"i64 {subscript}, i64 {extent})"
-        )
-    gang.w.jump(good)
-    gang.w.begin(good)
-
-
 def combined(gang: Gang, bounds: Bounds) -> tuple[str, ...]:
     """All conditions as masks."""
     masks: Mask = bounds.masks
@@ -188,29 +165,3 @@ def _spread_flag(gang: Gang, flag: str) -> str:
     return gang.w.value(
         f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
     )
-
-
-def _first_part(gang: Gang, mask: tuple[str, ...]) -> list[str]:
-    return [gang.any((part,)) for part in mask]
-
-
-def _lane_value(
-    gang: Gang, vectors: Sequence[str], mask: tuple[str, ...], some: Sequence[str]
-) -> str:
-    """The value of the lowest lane that is on."""
-    lanes, result = gang.layout.lanes, "0"
-    for vector, part, flag in reversed(list(zip(vectors, mask, some, strict=True))):
-        bits = gang.w.value(f"bitcast {gang.mask_type} {part} to i{lanes}")
-        lane = gang.w.value(f"call i{lanes} @llvm.cttz.i{lanes}(i{lanes} {bits}, i1 false)")
-        gang.module.declared[f"llvm.cttz.i{lanes}"] = (
-            f"declare i{lanes} @llvm.cttz.i{lanes}(i{lanes}, i1)"
-        )
-        safe = gang.w.value(f"select i1 {flag}, i{lanes} {lane}, i{lanes} 0")
-        index = (
-            safe
-            if lanes == 64
-            else gang.w.value(f"{'zext' if lanes < 64 else 'trunc'} i{lanes} {safe} to i64")
-        )
-        element = gang.w.value(f"extractelement {gang.vec.type(INDEX)} {vector}, i64 {index}")
-        result = gang.w.value(f"select i1 {flag}, i64 {element}, i64 {result}")
-    return result

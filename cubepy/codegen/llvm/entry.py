@@ -55,7 +55,7 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
         task_units=layout.task_units if layout.schedule is Schedule.ROWS else 0,
         over=any(op.opdef in _EXTENTS for op in walk(kernel.body)),
         arena_bytes=module.arena_bytes, work_per_unit=layout.work, line_map=line_map,
-        faults=tuple(module.faults), decisions=versions.decisions(),
+        faults=tuple(module.faults), prints=tuple(module.prints), decisions=versions.decisions(),
     )  # fmt: skip
 
 

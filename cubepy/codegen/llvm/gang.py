@@ -16,9 +16,8 @@ from cubepy.codegen.llvm.values import Value, spread
 from cubepy.codegen.llvm.writer import Lines, Writer
 from cubepy.ir import BOOL, BufferType, Op, Region, Scalar
 from cubepy.ir.analyses import Shape, Uniformity
-from cubepy.location import Loc
 from cubepy.records import dataclass, field
-from cubepy.target import Abi, Target, WordKind
+from cubepy.target import Abi, Fault, Print, Target, WordKind
 
 __all__ = ["Gang", "Mask", "Module", "Scope", "Slot"]
 
@@ -27,8 +26,8 @@ Mask = tuple[str, ...] | None
 
 @dataclass(slots=True, kw_only=True)
 class Module:
-    """What is shared by all code of one kernel: declarations, entry block, launch words, fault
-    places. `fast_math`: LLVM flags for the kernel's own float arithmetic.
+    """What is shared by all code of one kernel: declarations, entry block, launch words, what may
+    be reported. `fast_math`: LLVM flags for the kernel's own float arithmetic.
     """
 
     w: Writer
@@ -39,7 +38,8 @@ class Module:
     entry: Lines
     declared: dict[str, str] = field(default_factory=dict)
     words: dict[int, str] = field(default_factory=dict)
-    faults: list[tuple[str, Loc]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    prints: list[Print] = field(default_factory=list)
     arena: dict[Op, int] = field(default_factory=dict)
     arena_bytes: int = 0
     fast_math: str = ""

@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-from cubepy.codegen.llvm.bounds import REPORT
 from cubepy.codegen.llvm.gang import Module
+from cubepy.codegen.llvm.reports import report_text
 from cubepy.codegen.llvm.writer import Line
 from cubepy.location import UNKNOWN, Loc
 
 __all__ = ["assemble"]
-
-_REPORT_TEXT = f"""
-; writes the fault record once: number, axis, subscript, extent
-define internal void {REPORT}(ptr %record, i64 %fault, i64 %axis, i64 %subscript, i64 %extent)
-noinline cold {{
-entry:
-  %none = icmp eq ptr %record, null
-  %inside = icmp ult i64 %subscript, %extent
-  %skip = or i1 %none, %inside
-  br i1 %skip, label %done, label %claim
-claim:
-  %pair = cmpxchg ptr %record, i64 0, i64 %fault monotonic monotonic
-  %won = extractvalue {{ i64, i1 }} %pair, 1
-  br i1 %won, label %write, label %done
-write:
-  %p1 = getelementptr i64, ptr %record, i64 1
-  store i64 %axis, ptr %p1
-  %p2 = getelementptr i64, ptr %record, i64 2
-  store i64 %subscript, ptr %p2
-  %p3 = getelementptr i64, ptr %record, i64 3
-  store i64 %extent, ptr %p3
-  br label %done
-done:
-  ret void
-}}
-"""
-
 
 # Conversions that LLVM calls by these names where the processor has none. To f32: the exponent is
 # moved by a multiplication, which is exact for denormals too. From f32: to nearest even, denormals
@@ -103,8 +76,7 @@ def assemble(module: Module, symbol: str) -> tuple[str, dict[int, Loc]]:
     line_map = {number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known}
     text = [line for line, _ in lines]
     text.append("}")
-    if module.faults:
-        text.append(_REPORT_TEXT)
+    text += report_text(module)
     if not target.half_conversion and any("half" in line for line in text):
         text.append(_HALF_TEXT)
     text += sorted(module.declared.values())

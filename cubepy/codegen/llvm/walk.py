@@ -11,6 +11,7 @@ from cubepy.codegen.llvm.elementwise import ELEMENTWISE, FAST
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.plane import emit_plane
+from cubepy.codegen.llvm.reports import emit_assert, emit_print
 from cubepy.codegen.llvm.types import constant
 from cubepy.errors import VerifyError
 from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
@@ -219,4 +220,6 @@ _EMIT: dict[OpDef, Callable[[Gang, Op], None]] = {
     ops.STORE_LOCAL: store_slot,
     ops.SYNC_CUBE: _nothing,
     ops.CUBE_UNIFORM: _first_unit,
+    ops.ASSERT: emit_assert,
+    ops.PRINT: emit_print,
 }

@@ -11,7 +11,7 @@ from cubepy.errors import BackendError, OutOfBoundsError, OutOfMemoryError
 from cubepy.ir import F32, INDEX, Access, Kernel, parse_kernel
 from cubepy.location import Loc
 from cubepy.runtime import ArrayBinding, Binding, Grid, ScalarBinding, device, pack
-from cubepy.target import Artifact, Schedule, Target, WordKind, abi_of
+from cubepy.target import Artifact, Fault, FaultKind, Schedule, Target, WordKind, abi_of
 from cubepy_cpu import CpuDevice, CpuRuntime, jit, num_threads
 from cubepy_cpu.host import host
 
@@ -136,7 +136,7 @@ def test_fault_names_kernel_line_array_and_subscript(cpu: CpuDevice, tmp_path: P
     word = artifact().abi.offset(WordKind.REPORT)
     made = artifact(
         FAULTY.replace("REPORT", str(word)),
-        faults=(("x", loc), ("out", loc)),
+        faults=tuple(Fault(kind=FaultKind.BOUNDS, text=name, loc=loc) for name in ("x", "out")),
         target=Target.parse("cpu"),
     )
     with pytest.raises(OutOfBoundsError, match="k: subscript 70 of axis 1 of `out`") as caught:

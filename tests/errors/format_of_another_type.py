@@ -1,0 +1,12 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    print(f"{x[cb.UNIT_POS]:04d}")
+
+
+ARGUMENTS = (np.zeros(4, np.float32),)
