@@ -9,7 +9,7 @@ from rich.table import Table
 
 from benchmarks.memory_bandwidth import available_threads, measure_copy
 from benchmarks.opencl_anchor import PeerUnavailable, open_device, run_anchor
-from benchmarks.opencl_kernels import OPENCL_KERNELS
+from benchmarks.rows import ROWS
 from benchmarks.timing import Timing
 
 
@@ -33,10 +33,10 @@ def main() -> None:
         console.print(f"Intel OpenCL: not measured, {error}")
     else:
         console.print(f"{device.name}, OpenCL {device.version}, NumPy {np.__version__}")
-        for kernel in OPENCL_KERNELS:
-            result = run_anchor(device, kernel)
+        for row in ROWS:
+            result = run_anchor(device, row)
             who = f"Intel OpenCL, {device.threads} threads, groups {result.local_size or 'auto'}"
-            add_row(table, kernel.name, who, result.timing, kernel.moved_bytes)
+            add_row(table, row.name, who, result.timing, row.moved_bytes)
     console.print(table)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.opencl_kernels import Array, OpenclKernel
+from benchmarks.rows import Array, Row
 from benchmarks.timing import Timing, measure
 
 RUNTIME_PACKAGE = "intel-opencl-rt"
@@ -46,7 +46,7 @@ class AnchorDevice:
 class AnchorResult:
     """The best of the work-group sizes tried; None is the runtime's own choice."""
 
-    kernel: OpenclKernel
+    row: Row
     timing: Timing
     local_size: tuple[int, ...] | None
 
@@ -108,21 +108,19 @@ def open_device(threads: int | None = None) -> AnchorDevice:
     )
 
 
-def build(device: AnchorDevice, kernel: OpenclKernel) -> Any:
+def build(device: AnchorDevice, row: Row) -> Any:
     """Compile, with `FP_CONTRACT OFF` as the source says and no relaxed arithmetic."""
     with warnings.catch_warnings():
         # The compiler always talks; pyopencl warns that it did.
         warnings.simplefilter("ignore", device.driver.CompilerWarning)
-        program = device.driver.Program(device.context, kernel.source).build()
-    return getattr(program, kernel.name)
+        program = device.driver.Program(device.context, row.opencl).build()
+    return getattr(program, row.name)
 
 
-def prepare(
-    device: AnchorDevice, kernel: OpenclKernel
-) -> dict[tuple[int, ...] | None, Callable[[], None]]:
+def prepare(device: AnchorDevice, row: Row) -> dict[tuple[int, ...] | None, Callable[[], None]]:
     """Check one call's answer; gives a call for each work-group size."""
-    function = build(device, kernel)
-    host = kernel.arguments()
+    function = build(device, row)
+    host = row.arguments()
     flags = device.driver.mem_flags
     bound = [
         device.driver.Buffer(
@@ -134,30 +132,28 @@ def prepare(
     ]
 
     def call(local_size: tuple[int, ...] | None) -> None:
-        function(device.queue, kernel.global_size, local_size, *bound)
+        function(device.queue, row.global_size, local_size, *bound)
         device.queue.finish()
 
-    call(kernel.local_sizes[0])
-    check_answer(device, kernel, host, bound)
-    return {size: functools.partial(call, size) for size in kernel.local_sizes}
+    call(row.local_sizes[0])
+    check_answer(device, row, host, bound)
+    return {size: functools.partial(call, size) for size in row.local_sizes}
 
 
-def run_anchor(device: AnchorDevice, kernel: OpenclKernel, *, repeats: int = 15) -> AnchorResult:
+def run_anchor(device: AnchorDevice, row: Row, *, repeats: int = 15) -> AnchorResult:
     """Check one call's answer, then time calls with each work-group size and keep the best."""
-    calls = prepare(device, kernel)
+    calls = prepare(device, row)
     timed = {size: measure(call, repeats=repeats) for size, call in calls.items()}
     best = min(timed, key=lambda size: timed[size].best_ms)
-    return AnchorResult(kernel=kernel, timing=timed[best], local_size=best)
+    return AnchorResult(row=row, timing=timed[best], local_size=best)
 
 
-def check_answer(
-    device: AnchorDevice, kernel: OpenclKernel, host: list[Any], bound: list[Any]
-) -> None:
+def check_answer(device: AnchorDevice, row: Row, host: list[Any], bound: list[Any]) -> None:
     """A fast wrong answer is no anchor."""
     arrays: list[Array] = []
     for argument, buffer in zip(host, bound, strict=True):
         if isinstance(argument, np.ndarray):
             arrays.append(np.empty_like(argument))
             device.driver.enqueue_copy(device.queue, arrays[-1], buffer)
-    if not kernel.is_right(arrays):
-        raise AssertionError(f"{kernel.name}: Intel's answer is not NumPy's")
+    if not row.is_right(arrays):
+        raise AssertionError(f"{row.name}: Intel's answer is not NumPy's")

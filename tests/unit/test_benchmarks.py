@@ -10,28 +10,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import memory_bandwidth, opencl_anchor, opencl_kernels
+from benchmarks import memory_bandwidth, opencl_anchor, rows
 from benchmarks.timing import Timing, measure
 
 
 def counted_in_python(column: int, row: int) -> int:
     """One pixel, every operation rounded to f32 as the kernel rounds it."""
     f32 = np.float32
-    cx = opencl_kernels.MANDELBROT_ORIGIN[0] + opencl_kernels.MANDELBROT_STEP * f32(column)
-    cy = opencl_kernels.MANDELBROT_ORIGIN[1] + opencl_kernels.MANDELBROT_STEP * f32(row)
+    cx = rows.MANDELBROT_ORIGIN[0] + rows.MANDELBROT_STEP * f32(column)
+    cy = rows.MANDELBROT_ORIGIN[1] + rows.MANDELBROT_STEP * f32(row)
     zx = zy = f32(0)
-    for n in range(opencl_kernels.MANDELBROT_ITERATIONS):
+    for n in range(rows.MANDELBROT_ITERATIONS):
         xx, yy = zx * zx, zy * zy
         if xx + yy > f32(4):
             return n
         zx, zy = xx - yy + cx, f32(2) * zx * zy + cy
-    return opencl_kernels.MANDELBROT_ITERATIONS
+    return rows.MANDELBROT_ITERATIONS
 
 
 def test_mandelbrot_reference_counts_as_plain_python_does() -> None:
-    columns, rows = np.arange(3, 2048, 131), np.arange(5, 2048, 127)
-    counts = opencl_kernels.mandelbrot_counts(columns[None, :], rows[:, None])
-    expected = [[counted_in_python(int(x), int(y)) for x in columns] for y in rows]
+    across, down = np.arange(3, 2048, 131), np.arange(5, 2048, 127)
+    counts = rows.mandelbrot_counts(across[None, :], down[:, None])
+    expected = [[counted_in_python(int(x), int(y)) for x in across] for y in down]
     assert counts.tolist() == expected
     assert {0, 256} & set(counts.ravel().tolist()) == {256}
     assert len(np.unique(counts)) > 10
