@@ -11,9 +11,16 @@ from cubepy.frontend import expressions as _expressions  # noqa: F401
 from cubepy.frontend import intrinsics as _intrinsics  # noqa: F401
 from cubepy.frontend import loops as _loops  # noqa: F401
 from cubepy.frontend import memory as _memory  # noqa: F401
+from cubepy.frontend import overloads as _overloads  # noqa: F401
 from cubepy.frontend import python_functions as _python_functions  # noqa: F401
 from cubepy.frontend import statements as _statements  # noqa: F401
+from cubepy.frontend import struct_values as _struct_values  # noqa: F401
 from cubepy.frontend import texts as _texts  # noqa: F401
+from cubepy.frontend.annotations import (
+    Annotation,
+    annotation_of,
+    is_comptime,
+)
 from cubepy.frontend.captures import (
     Captures,
     read_captures,
@@ -35,6 +42,11 @@ from cubepy.frontend.lang import (
 )
 from cubepy.frontend.lower import (
     lower,
+)
+from cubepy.frontend.parameters import (
+    is_structured,
+    leaves_of,
+    taken_apart,
 )
 from cubepy.frontend.scalars import (
     Float,
@@ -61,11 +73,8 @@ from cubepy.frontend.scalars import (
     u64,
 )
 from cubepy.frontend.signature import (
-    Annotation,
     LaunchOptions,
     Specialization,
-    annotation_of,
-    is_comptime,
     specialize,
 )
 from cubepy.frontend.source import (
@@ -73,6 +82,10 @@ from cubepy.frontend.source import (
     capture,
 )
 from cubepy.frontend.source_search import exec_text
+from cubepy.frontend.structs import (
+    is_struct,
+    struct,
+)
 from cubepy.frontend.vocabulary import (
     ABSOLUTE_POS,
     ABSOLUTE_POS_X,
@@ -311,10 +324,13 @@ __all__ = [
     "i64",
     "index",
     "is_comptime",
+    "is_struct",
+    "is_structured",
     "isfinite",
     "isinf",
     "isnan",
     "ldexp",
+    "leaves_of",
     "ln",
     "local_array",
     "log",
@@ -366,8 +382,10 @@ __all__ = [
     "sqrt",
     "static_assert",
     "static_print",
+    "struct",
     "sync_cube",
     "sync_plane",
+    "taken_apart",
     "tan",
     "tanh",
     "trunc",

@@ -13,11 +13,13 @@ from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
 from cubepy.frontend.values import (
     POISON,
+    Group,
     Known,
     Poison,
-    TupleValue,
     Value,
     is_number,
+    same_kind,
+    with_items,
 )
 from cubepy.ir import Op, OpenRegion, Scalar, SlotType, Trait, ops
 from cubepy.records import dataclass
@@ -71,14 +73,14 @@ def _pair(
     In the shape, POISON stands for a part that comes at run time.
     """
     a, b = then.value, other.value
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
+    if isinstance(a, Group) and isinstance(b, Group) and same_kind(a, b):
         items = [
             _pair(
                 frame, Arm(then.region, x, then.node), Arm(other.region, y, other.node), at, pairs
             )
             for x, y in zip(a.items, b.items, strict=True)
         ]
-        return TupleValue(tuple(items), a.maker)
+        return with_items(a, items)
     if a is b or _same(a, b):
         return a
     if not _is_value(a) or not _is_value(b):
@@ -155,7 +157,6 @@ def _through_slots(
 def _assembled(shape: Value, results: Iterator[Op]) -> Value:
     if isinstance(shape, Poison):
         return next(results)
-    if isinstance(shape, TupleValue):
-        items = tuple(_assembled(item, results) for item in shape.items)
-        return TupleValue(items, shape.maker)
+    if isinstance(shape, Group):
+        return with_items(shape, [_assembled(item, results) for item in shape.items])
     return shape

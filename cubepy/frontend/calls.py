@@ -22,8 +22,10 @@ from cubepy.frontend.scalars import host_cast, scalar_of
 from cubepy.frontend.values import (
     POISON,
     RECURSION,
+    Group,
     Known,
     LocalFunction,
+    Method,
     Poison,
     TupleValue,
     Value,
@@ -35,7 +37,10 @@ from cubepy.records import dataclass
 __all__ = [
     "Call",
     "bind_call",
+    "call_of",
+    "calls_classes",
     "calls_functions",
+    "calls_values",
     "cast",
     "lowers_builtin",
     "lowers_intrinsic",
@@ -67,6 +72,10 @@ _BUILTINS: dict[Any, Handler] = {}
 _NEVER_IN_PYTHON: set[Any] = set()
 FunctionCaller = Callable[[Frame, Any, Call], Value]
 _CALLERS: list[FunctionCaller] = []
+Maker = Callable[[Frame, Any, Call], Value | None]
+_MAKERS: list[Maker] = []
+Caller = Callable[[Frame, Value, Call], Value | None]
+_VALUES: list[Caller] = []
 
 
 def lowers_intrinsic(*names: str) -> Callable[[Handler], Handler]:
@@ -99,6 +108,24 @@ def calls_functions(caller: FunctionCaller) -> FunctionCaller:
     return caller
 
 
+def calls_classes(maker: Maker) -> Maker:
+    """Say which function lowers calls of classes; it gives None for those it does not know."""
+    _MAKERS.append(maker)
+    return maker
+
+
+def calls_values(caller: Caller) -> Caller:
+    """Say which function lowers calls of other values; it gives None for those it does not know."""
+    _VALUES.append(caller)
+    return caller
+
+
+def call_of(frame: Frame, callee: Value, name: str, at: ast.AST, *operands: Operand) -> Value:
+    """A call that is not written as one: of a property, of a method that an operator stands for."""
+    node = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), at)
+    return _call(frame, callee, Call(node, name, operands, {}))
+
+
 @lowers_expression(ast.Call)
 def lower_call(frame: Frame, node: ast.Call) -> Value:
     """A call of anything."""
@@ -110,7 +137,12 @@ def lower_call(frame: Frame, node: ast.Call) -> Value:
         return _comptime(frame, node)
     if target is RECURSION:
         raise recursion(frame, node)
-    call = _evaluated(frame, node)
+    return _call(frame, callee, _evaluated(frame, node))
+
+
+def _call(frame: Frame, callee: Value, call: Call) -> Value:
+    """A call of a value with its arguments evaluated."""
+    target = callee.value if isinstance(callee, Known) else callee
     if any(isinstance(value, Poison) for value in call.values):
         return POISON
     if isinstance(target, Intrinsic) and target.name in _LIKE_PYTHON and _all_known(call):
@@ -119,8 +151,16 @@ def lower_call(frame: Frame, node: ast.Call) -> Value:
         return _INTRINSICS[target.name](frame, call)
     if isinstance(target, LocalFunction):
         return _CALLERS[0](frame, target, call)
+    if isinstance(target, Method):
+        owner = Operand(target.owner, getattr(call.node.func, "value", call.node))
+        call = Call(call.node, call.name, (owner, *call.positional), call.keywords)
+        return _CALLERS[0](frame, target.function, call)
+    for caller in _VALUES:
+        found = caller(frame, callee, call)
+        if found is not None:
+            return found
     if not isinstance(callee, Known) or not callable(target):
-        raise frame.error(CubeTypeError, f"cannot call {describe(callee)}", node)
+        raise frame.error(CubeTypeError, f"cannot call {describe(callee)}", call.node)
     return _call_known(frame, target, call)
 
 
@@ -142,6 +182,10 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
         return _scalar_call(frame, scalar, call)
     if _is_named_tuple(target):
         return _named_tuple(frame, target, call)
+    if not frame.comptime:
+        made = next((made for maker in _MAKERS if (made := maker(frame, target, call))), None)
+        if made is not None:
+            return made
     function = function_of(target)
     bound = _bound_method(target)
     if frame.comptime and _all_known(call):
@@ -150,9 +194,9 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
         owner = Operand(Known(bound[1], kept=True), call.node.func)
         call = Call(call.node, call.name, (owner, *call.positional), call.keywords)
         return _CALLERS[0](frame, function_of(bound[0]), call)
-    if function is not None:
-        return _CALLERS[0](frame, function, call)
     handler = _builtin(target)
+    if function is not None and handler is None:
+        return _CALLERS[0](frame, function, call)
     if _all_known(call) and (handler is None or target not in _NEVER_IN_PYTHON):
         return _in_python(frame, target, call)
     if handler is not None:
@@ -244,7 +288,7 @@ def _all_known(call: Call) -> bool:
 
 
 def _plainly_known(value: Value) -> bool:
-    if isinstance(value, TupleValue):
+    if isinstance(value, Group):
         return all(_plainly_known(item) for item in value.items)
     return isinstance(value, Known)
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 import builtins
 import sys
 import types
+import typing
 import weakref
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 from cubepy.errors import SourceUnavailable
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import free_paths
 from cubepy.frontend.source import KernelSource, capture, closure_values
+from cubepy.frontend.structs import fields_of, is_struct
 from cubepy.records import dataclass, field
 
 __all__ = ["Captures", "function_of", "read_captures", "source_of"]
@@ -67,11 +70,16 @@ def _paths_of(source: KernelSource) -> tuple[tuple[str, ...], ...]:
     return known
 
 
-def read_captures(source: KernelSource, arguments: Mapping[str, object]) -> Captures:
-    """What the kernel's outside names are now; `arguments` may bring functions of their own."""
+def read_captures(
+    source: KernelSource, arguments: Mapping[str, object], classes: tuple[type, ...] = ()
+) -> Captures:
+    """What the kernel's outside names are now; `arguments` may bring functions of their own.
+
+    `classes` are those of its parameters, whose methods it may call.
+    """
     values: dict[types.FunctionType, Mapping[tuple[str, ...], Any]] = {}
     pending: list[KernelSource] = [source]
-    pending += _helpers(arguments.values())
+    pending += _helpers((*arguments.values(), *classes))
     while pending:
         current = pending.pop()
         if current.function in values:
@@ -92,12 +100,50 @@ def _helpers(values: Any) -> Iterator[KernelSource]:
             yield from _helpers(value)
             continue
         function = function_of(value)
+        if function is None:
+            yield from _helpers(_methods(value))
         if function is None or _is_fixed(function.__module__):
             continue
         try:
             yield source_of(function)
         except (SourceUnavailable, SyntaxError):
             continue  # lowering says so, if it is ever called
+
+
+def _methods(value: Any) -> Iterator[types.FunctionType]:
+    """The functions of a class, of a frozen instance's class, and of those of its fields."""
+    if isinstance(value, types.MethodType):
+        value = value.__self__
+    cls = value if isinstance(value, type) else type(value)
+    if _is_fixed(cls.__module__) or not (isinstance(value, type) or is_dataclass(value)):
+        return
+    for reached in _classes(cls):
+        for member in vars(reached).values():
+            inner = member.fget if isinstance(member, property) else member
+            function = function_of(getattr(inner, "__func__", inner))
+            if function is not None and not function.__code__.co_qualname.startswith(_MADE):
+                yield function
+
+
+def _classes(cls: type) -> Iterator[type]:
+    """A class, its bases, and the structs that its fields are."""
+    pending: list[type] = [cls]
+    seen: set[type] = {object}
+    while pending:
+        current = pending.pop()
+        if current in seen or _is_fixed(current.__module__):
+            continue
+        seen.add(current)
+        yield current
+        pending += current.__bases__
+        if is_struct(current):
+            annotations = [field.annotation for field in fields_of(current)]
+            pending += [each for one in annotations for each in (one, *typing.get_args(one))
+                        if isinstance(each, type)]  # fmt: skip
+
+
+# How the functions that `dataclass` writes into a class are called.
+_MADE = "__create_fn__"
 
 
 def _is_fixed(module: str | None) -> bool:

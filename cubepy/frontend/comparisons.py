@@ -19,7 +19,7 @@ from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value
 from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, Scalar, ops
 
-__all__ = ["compare"]
+__all__ = ["compare", "compares_groups"]
 
 _PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -47,6 +47,16 @@ _MIRRORED: Mapping[type[ast.AST], type[ast.AST]] = {
 }
 
 
+Comparer = Callable[[Frame, ast.cmpop, Operand, Operand, ast.AST], Value | None]
+_COMPARERS: list[Comparer] = []
+
+
+def compares_groups(comparer: Comparer) -> Comparer:
+    """Say which function compares groups of values; it gives None for those it does not know."""
+    _COMPARERS.append(comparer)
+    return comparer
+
+
 def compare(
     frame: Frame, operation: ast.cmpop, left: Operand, right: Operand, at: ast.AST
 ) -> Value:
@@ -58,6 +68,10 @@ def compare(
         return _identity_or_membership(frame, kind, left, right, at)
     if isinstance(left.value, Known) and isinstance(right.value, Known):
         return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
+    for comparer in _COMPARERS:
+        found = comparer(frame, operation, left, right, at)
+        if found is not None:
+            return found
     if isinstance(left.value, TupleValue) or isinstance(right.value, TupleValue):
         raise frame.error(CubeTypeError, "cannot compare tuples", at, "compare their elements")
     refuse_other_kinds(frame, kind, left, right, at)

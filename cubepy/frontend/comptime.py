@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
+from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -20,13 +21,15 @@ from cubepy.frontend.keys import mutable_kind
 from cubepy.frontend.lang import Position
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.source import closure_values
-from cubepy.frontend.values import Known, TupleValue, Value
+from cubepy.frontend.structs import fields_of
+from cubepy.frontend.values import Group, Known, StructValue, Value
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
 from cubepy.late import late_import
 
 __all__ = [
     "UNKNOWN_VALUE",
     "comptime_value",
+    "did_you_mean",
     "from_python",
     "known_attribute",
     "known_value",
@@ -74,10 +77,11 @@ def _live(frame: Frame, name: str, at: ast.AST) -> Any:
     if hasattr(builtins, name):
         return getattr(builtins, name)
     known = [*cells, *function.__globals__, *frame.analysis.names]
-    raise frame.error(CubeNameError, f"{name!r} is not defined", at, _did_you_mean(name, known))
+    raise frame.error(CubeNameError, f"{name!r} is not defined", at, did_you_mean(name, known))
 
 
-def _did_you_mean(name: str, known: list[str]) -> str:
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A help line with the nearest of some names, or none."""
     with late_import:
         import difflib  # noqa: PLC0415 - for a message only
 
@@ -115,7 +119,7 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
             CubeNameError,
             f"{label} has no attribute {name!r}",
             at,
-            _did_you_mean(name, dir(owner)),
+            did_you_mean(name, dir(owner)),
         ) from error
     return _captured(frame, value, name, at)
 
@@ -130,14 +134,22 @@ def known_value(frame: Frame, value: Value, *, plane: bool = False) -> Any:
     """
     if isinstance(value, Known):
         return value.value
-    if isinstance(value, TupleValue):
+    if isinstance(value, Group):
         items = [known_value(frame, item, plane=plane) for item in value.items]
         if any(item is UNKNOWN_VALUE for item in items):
             return UNKNOWN_VALUE
-        return value.maker(*items) if value.maker is not None else tuple(items)
+        return _made(value, items)
     if isinstance(value, Op):
         return _evaluate(frame, value, plane=plane)
     return UNKNOWN_VALUE
+
+
+def _made(group: Group, items: Sequence[Any]) -> Any:
+    """The Python object with these items."""
+    if isinstance(group, StructValue):
+        names = [field.name for field in fields_of(group.maker)]  # type: ignore[arg-type]
+        return group.maker(**dict(zip(names, items, strict=True)))  # type: ignore[misc]
+    return group.maker(*items) if group.maker is not None else tuple(items)
 
 
 def comptime_value(frame: Frame, value: Value, at: ast.AST, what: str) -> Any:

@@ -6,7 +6,16 @@ import ast
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from cubepy.frontend.values import Known, LocalFunction, Partial, Text, TupleValue, Value
+from cubepy.frontend.values import (
+    Known,
+    LocalFunction,
+    Method,
+    Partial,
+    StructValue,
+    Text,
+    TupleValue,
+    Value,
+)
 from cubepy.ir import Op
 
 __all__ = ["counted", "describe", "describe_object", "shown", "snippet"]
@@ -20,7 +29,11 @@ def describe(value: Value) -> str:
     if isinstance(value, Known):
         return describe_object(value.value)
     if isinstance(value, TupleValue):
-        return "a tuple"
+        return f"the named tuple {value.maker.__name__}" if value.maker else "a tuple"
+    if isinstance(value, StructValue):
+        return f"the struct {getattr(value.maker, '__name__', '')}"
+    if isinstance(value, Method):
+        return f"the method {value.function.__name__}"
     if isinstance(value, LocalFunction):
         return "a function"
     if isinstance(value, Text):

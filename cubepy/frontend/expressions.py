@@ -41,7 +41,7 @@ from cubepy.frontend.values import (
 from cubepy.frontend.variables import assign, is_assigned, read
 from cubepy.ir import BOOL, Op, OpenRegion, Region, SlotType, ops
 
-__all__ = ["Condition", "local_function", "lower_condition"]
+__all__ = ["Condition", "local_function", "lower_condition", "reads_attributes", "unpacked"]
 
 
 @lowers_expression(ast.Constant)
@@ -64,6 +64,16 @@ def lower_name(frame: Frame, node: ast.Name) -> Value:
     return from_python(frame, value, node)
 
 
+Reader = Callable[[Frame, Value, str, ast.AST], Value | None]
+_READERS: list[Reader] = []
+
+
+def reads_attributes(reader: Reader) -> Reader:
+    """Say which function reads attributes of values; it gives None for those it does not know."""
+    _READERS.append(reader)
+    return reader
+
+
 @lowers_expression(ast.Attribute)
 def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
     """`owner.name`: of a module or object known while compiling, of an array, of a named tuple."""
@@ -80,10 +90,10 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
         return from_python(frame, known_attribute(frame, owner.value, node.attr, node), node)
     if isinstance(owner, Op) and is_memory(owner):
         return memory_attribute(frame, owner, node.attr, node)
-    if isinstance(owner, TupleValue) and owner.maker is not None:
-        fields = getattr(owner.maker, "_fields", ())
-        if node.attr in fields:
-            return owner.items[fields.index(node.attr)]
+    for reader in _READERS:
+        found = reader(frame, owner, node.attr, node)
+        if found is not None:
+            return found
     raise frame.error(CubeNameError, f"{describe(owner)} has no attribute {node.attr!r}", node)
 
 

@@ -7,7 +7,7 @@ or another type; a :class:`Plan` carries what was learnt from one attempt to the
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from cubepy.errors import CubeTypeError, Diagnostic, SourceError, UnsupportedErr
 from cubepy.frontend.names import NameAnalysis, Variable
 from cubepy.frontend.session import MAXIMUM_OPS, Session
 from cubepy.frontend.source import FunctionNode, KernelSource
-from cubepy.frontend.values import Value
+from cubepy.frontend.values import Group, Value
 from cubepy.ir import (
     BOOL,
     AttrValue,
@@ -67,7 +67,7 @@ class Binding:
     """What a variable is. With a slot it lives there; without, `value` is its present value.
 
     `soft`: begun by a literal, so its type may still change; `literals` are those assigned so far.
-    `parts`: a tuple of run-time values, one binding each.
+    `parts`: a group of run-time values, one binding each; `group` is what they make.
     """
 
     loc: Loc
@@ -77,7 +77,7 @@ class Binding:
     soft: bool = False
     literals: list[Any] = field(default_factory=list)
     parts: tuple[Binding, ...] = ()
-    maker: Callable[..., Any] | None = None
+    group: Group | None = None
 
 
 @dataclass(slots=True)

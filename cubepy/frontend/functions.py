@@ -13,18 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeVar
 
-from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
+from cubepy.errors import CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
+from cubepy.frontend.annotations import Annotation, annotation_of
 from cubepy.frontend.calls import Call, calls_functions, recursion
 from cubepy.frontend.captures import function_of, read_captures, source_of
-from cubepy.frontend.coercion import Operand, as_type
-from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
-from cubepy.frontend.descriptions import counted, describe
+from cubepy.frontend.coercion import Operand
+from cubepy.frontend.descriptions import counted
 from cubepy.frontend.dispatch import lower_body, lower_expression
+from cubepy.frontend.fitting import fitted, settle
 from cubepy.frontend.frame import Frame, Plan, Returns
 from cubepy.frontend.names import NameAnalysis, analyze_names
 from cubepy.frontend.results import finish_results, give_back, result_skeleton
 from cubepy.frontend.session import Instance, Session
-from cubepy.frontend.signature import LaunchOptions, Specialization, annotation_of
+from cubepy.frontend.signature import LaunchOptions, Specialization
 from cubepy.frontend.source import FunctionNode, KernelSource, parameters_of
 from cubepy.frontend.values import (
     POISON,
@@ -35,7 +36,6 @@ from cubepy.frontend.values import (
     TupleValue,
     Value,
     flatten,
-    is_memory,
     rebuild,
 )
 from cubepy.frontend.variables import assign
@@ -320,7 +320,7 @@ def _bound(
             f"its parameters are ({', '.join(parameters_of(arguments))})",
         )
     _add_keywords(frame, call, arguments, operands)
-    values: dict[str, Value] = {}
+    wanted: dict[str, tuple[Operand, Annotation]] = {}
     defaults = _defaults(target, source)
     for entry in [*positional, *arguments.kwonlyargs]:
         operand = operands.get(entry.arg)
@@ -332,8 +332,12 @@ def _bound(
                 f"its parameters are ({', '.join(parameters_of(arguments))})",
             )
         operand = operand or Operand(defaults[entry.arg], call.node)
-        annotation = _annotation(frame, target, source, entry)
-        values[entry.arg] = _argument(frame, call, entry.arg, operand, annotation, generics)
+        wanted[entry.arg] = operand, _annotation(frame, target, source, entry)
+    _settle(frame, wanted, generics)
+    values = {
+        name: fitted(frame, *pair, generics, f"{call.name}: argument {name!r}")
+        for name, pair in wanted.items()
+    }
     if arguments.vararg is not None:
         values[arguments.vararg.arg] = TupleValue(tuple(operand.value for operand in rest))
     return values
@@ -364,71 +368,28 @@ def _defaults(target: Any, source: KernelSource) -> Mapping[str, Value]:
     }
 
 
-def _annotation(frame: Frame, target: Any, source: KernelSource, entry: ast.arg) -> Any:
-    if not isinstance(target, LocalFunction):
-        return source.annotations.get(entry.arg, Any)
-    if entry.annotation is None:
-        return Any
-    value = lower_expression(frame, entry.annotation)
-    return value.value if isinstance(value, Known) else Any
-
-
-def _argument(
-    frame: Frame,
-    call: Call,
-    name: str,
-    operand: Operand,
-    wanted: Any,
-    generics: dict[str, Scalar],
-) -> Value:
-    """One argument as its parameter's annotation wants it."""
-    annotation = annotation_of(wanted)
-    what = f"{call.name}: argument {name!r}"
-    if annotation.kind == "comptime":
-        found = known_value(frame, operand.value, plane=True)
-        if found is UNKNOWN_VALUE and not isinstance(operand.value, LocalFunction):
-            raise frame.error(
-                ComptimeError,
-                f"{what} must be known while compiling",
-                operand.node,
-                "pass a literal, a captured constant or a Comptime parameter",
-            )
-        return operand.value if found is UNKNOWN_VALUE else Known(found, kept=True)
-    if annotation.kind == "scalar" and annotation.element is not None:
-        return as_type(frame, operand.value, annotation.element, operand.node, what=what)
-    if annotation.kind == "generic":
-        return _generic(frame, operand, annotation.variable, generics, what)
-    if annotation.kind in ("array", "tensor"):
-        _check_memory(frame, operand, annotation.kind, annotation.element, what)
-    return operand.value
-
-
-def _generic(
-    frame: Frame, operand: Operand, variable: Any, generics: dict[str, Scalar], what: str
-) -> Value:
-    known = generics.get(variable.__name__)
-    if known is not None:
-        return as_type(frame, operand.value, known, operand.node, what=what)
-    if isinstance(operand.value, Op) and isinstance(operand.value.type, Scalar):
-        generics[variable.__name__] = operand.value.type
-    return operand.value
-
-
-def _check_memory(
-    frame: Frame, operand: Operand, kind: str, element: Scalar | None, what: str
+def _settle(
+    frame: Frame, wanted: Mapping[str, tuple[Operand, Annotation]], generics: dict[str, Scalar]
 ) -> None:
-    value = operand.value
-    found = getattr(getattr(value, "type", None), "element", None)
-    rank = getattr(getattr(value, "type", None), "rank", 0)
-    fits = is_memory(value) and (element is None or found == element)
-    if fits and (kind == "tensor" or rank == 1):
-        return
-    wanted = (
-        f"{'an array with 1 axis' if kind == 'array' else 'an array'} of {element or 'anything'}"
+    """What type variables stand for: as arrays say, then typed values, then literals' locals."""
+    passes: tuple[Callable[[Value, Annotation], bool], ...] = (
+        lambda value, annotation: annotation.kind in ("array", "tensor"),
+        lambda value, annotation: value not in frame.soft,
+        lambda value, annotation: True,
     )
-    raise frame.error(
-        CubeTypeError, f"{what}: expected {wanted}, got {describe(value)}", operand.node
-    )
+    for takes_part in passes:
+        for operand, annotation in wanted.values():
+            if takes_part(operand.value, annotation):
+                settle(operand.value, annotation, generics)
+
+
+def _annotation(frame: Frame, target: Any, source: KernelSource, entry: ast.arg) -> Annotation:
+    if not isinstance(target, LocalFunction):
+        return annotation_of(source.annotations.get(entry.arg, Any))
+    if entry.annotation is None:
+        return annotation_of(Any)
+    value = lower_expression(frame, entry.annotation)
+    return annotation_of(value.value if isinstance(value, Known) else Any)
 
 
 def _returns_of(node: FunctionNode) -> int:

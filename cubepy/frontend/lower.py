@@ -13,10 +13,11 @@ from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
 from cubepy.frontend.functions import lower_repeatedly, start_frame
+from cubepy.frontend.parameters import annotations_of, assembled
 from cubepy.frontend.session import Session
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.values import Known
+from cubepy.frontend.values import Known, Value
 from cubepy.frontend.variables import assign
 from cubepy.ir import (
     Function,
@@ -96,7 +97,8 @@ def _refuse_result(source: KernelSource) -> None:
 
 
 def _argument(source: KernelSource, name: str) -> ast.AST:
-    """The node of a parameter."""
+    """The node of the parameter that a leaf belongs to."""
+    name = name.partition(".")[0]
     arguments = source.node.args
     for entry in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
         if entry.arg == name:
@@ -105,10 +107,12 @@ def _argument(source: KernelSource, name: str) -> ast.AST:
 
 
 def _bind_parameters(frame: Frame, specialization: Specialization, params: tuple[Op, ...]) -> None:
-    for made in params:
-        assign(frame, frame.analysis.parameters[made.name], made, frame.node)
-    for name, value in specialization.values.items():
-        assign(frame, frame.analysis.parameters[name], Known(value, kept=True), frame.node)
+    names = [name for name, _ in specialization.types]
+    leaves: dict[str, Value] = dict(zip(names, params, strict=True))
+    leaves |= {name: Known(value, kept=True) for name, value in specialization.values.items()}
+    for name, annotation in annotations_of(frame.source):
+        value = assembled(name, annotation, leaves.__getitem__)
+        assign(frame, frame.analysis.parameters[name], value, frame.node)
 
 
 def _works_together(region: Region, functions: list[Function]) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cubepy.errors import ComptimeError, CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import as_index, as_store
+from cubepy.frontend.coercion import Operand, as_index, as_store
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
@@ -24,7 +24,15 @@ from cubepy.frontend.values import (
 from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, ops
 from cubepy.records import dataclass
 
-__all__ = ["Element", "element_of", "load", "memory_attribute", "memory_length", "store"]
+__all__ = [
+    "Element",
+    "element_of",
+    "load",
+    "memory_attribute",
+    "memory_length",
+    "store",
+    "subscripts_groups",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +220,16 @@ def store(frame: Frame, element: Element, value: Value, at: ast.AST, value_node:
     frame.emit(ops.STORE, element.memory, *element.indices, op, at=at, attrs={"check": check})
 
 
+Subscripter = Callable[[Frame, Value, Operand, ast.AST], Value | None]
+_SUBSCRIPTERS: list[Subscripter] = []
+
+
+def subscripts_groups(subscripter: Subscripter) -> Subscripter:
+    """Say which function subscripts values; it gives None for those it does not know."""
+    _SUBSCRIPTERS.append(subscripter)
+    return subscripter
+
+
 def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     """An element of a tuple or of an object known while compiling."""
     if isinstance(node.slice, ast.Slice):
@@ -219,6 +237,10 @@ def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Valu
     position = lower_expression(frame, node.slice)
     if isinstance(position, Poison):
         return POISON
+    for subscripter in _SUBSCRIPTERS:
+        item = subscripter(frame, owner, Operand(position, node.slice), node)
+        if item is not None:
+            return item
     at = known_value(frame, position, plane=True)
     if at is UNKNOWN_VALUE:
         raise frame.error(
@@ -229,8 +251,7 @@ def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Valu
         )
     try:
         if isinstance(owner, TupleValue):
-            item: Value = owner.items[at]
-            return item
+            return owner.items[at]  # type: ignore[no-any-return]
         if isinstance(owner, Known):
             return from_python(frame, owner.value[at], node)
     except (IndexError, KeyError, TypeError) as error:

@@ -20,7 +20,14 @@ from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
 from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
 
-__all__ = ["binary", "evaluate_in_python", "refuse_other_kinds", "unary"]
+__all__ = [
+    "Operation",
+    "binary",
+    "evaluate_in_python",
+    "overloads_operators",
+    "refuse_other_kinds",
+    "unary",
+]
 
 _PYTHON: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -85,6 +92,20 @@ def _is_huge(function: Callable[..., Any], left: Any, right: Any) -> bool:
     return abs(left) > 1 and right * left.bit_length() > _MOST_BITS
 
 
+Operation = ast.operator | ast.unaryop
+Overload = Callable[[Frame, Operation, Operand, Operand | None, ast.AST], Value | None]
+_OVERLOADS: list[Overload] = []
+
+
+def overloads_operators(overload: Overload) -> Overload:
+    """Say which function applies operators to values of its own kind, and gives None for others.
+
+    There is no second operand for an operator with one.
+    """
+    _OVERLOADS.append(overload)
+    return overload
+
+
 def evaluate_in_python(
     frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any
 ) -> Known:
@@ -116,6 +137,10 @@ def binary(
         )  # fmt: skip
     if isinstance(left.value, Known) and isinstance(right.value, Known):
         return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
+    for overload in _OVERLOADS:
+        found = overload(frame, operation, left, right, at)
+        if found is not None:
+            return found
     tuples = _on_tuples(kind, left.value, right.value)
     if tuples is not None:
         return tuples
@@ -354,6 +379,10 @@ def unary(frame: Frame, operation: ast.unaryop, operand: Operand, at: ast.AST) -
     value = operand.value
     if isinstance(value, Poison):
         return POISON
+    for overload in _OVERLOADS:
+        found = overload(frame, operation, operand, None, at)
+        if found is not None:
+            return found
     if isinstance(value, Known):
         if isinstance(operation, ast.Invert) and isinstance(value.value, bool):
             return Known(not value.value)

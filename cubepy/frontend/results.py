@@ -13,14 +13,16 @@ from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.promotion import default_type, literal_type, promote
 from cubepy.frontend.values import (
     NONE,
+    Group,
     Known,
-    Poison,
     Skeleton,
-    TupleValue,
     Value,
     flatten,
+    holds_poison,
     is_memory,
     is_number,
+    same_kind,
+    with_items,
 )
 from cubepy.ir import F32, Op, Scalar, ops
 
@@ -31,7 +33,7 @@ def give_back(frame: Frame, value: Value, at: ast.AST) -> None:
     """Lower `return value` of a helper."""
     returns = frame.returns
     assert returns is not None
-    if _holds_poison(value):
+    if holds_poison(value):
         frame.assigned = None
         return
     leaves = list(_leaves(frame, value, at, single=returns.single and frame.plan.results is None))
@@ -60,13 +62,6 @@ def give_back(frame: Frame, value: Value, at: ast.AST) -> None:
     frame.assigned = None
 
 
-def _holds_poison(value: Value) -> bool:
-    """Whether some part of a value was wrong and has been reported."""
-    if isinstance(value, TupleValue):
-        return any(_holds_poison(item) for item in value.items)
-    return isinstance(value, Poison)
-
-
 def _at_end(frame: Frame) -> bool:
     """Whether this is the function's own region, so that a bare return at its end is not needed."""
     return frame.builder.current is frame.regions[0]
@@ -74,7 +69,7 @@ def _at_end(frame: Frame) -> bool:
 
 def _leaves(frame: Frame, value: Value, at: ast.AST, *, single: bool) -> Iterator[Value]:
     """The parts of a result that are handed over at run time."""
-    if isinstance(value, TupleValue):
+    if isinstance(value, Group):
         for item in value.items:
             yield from _leaves(frame, item, at, single=single)
     elif is_memory(value):
@@ -89,8 +84,8 @@ def _leaves(frame: Frame, value: Value, at: ast.AST, *, single: bool) -> Iterato
 
 
 def _alike(first: Value, second: Value) -> bool:
-    if isinstance(first, TupleValue) and isinstance(second, TupleValue):
-        return len(first.items) == len(second.items) and all(
+    if isinstance(first, Group) and isinstance(second, Group):
+        return same_kind(first, second) and all(
             _alike(a, b) for a, b in zip(first.items, second.items, strict=True)
         )
     if _is_part(first) or _is_part(second):
@@ -173,10 +168,10 @@ def result_skeleton(frame: Frame) -> Skeleton:
 
 
 def _typed_skeleton(shape: Value, types: Iterator[Scalar], *, keep: bool) -> Skeleton:
-    if isinstance(shape, TupleValue):
+    if isinstance(shape, Group):
         parts = tuple(_typed_skeleton(item, types, keep=keep) for item in shape.items)
-        key = ("tuple", shape.maker, *(part.key for part in parts))
-        return Skeleton(key, parts=parts, maker=shape.maker)
+        key = (*shape.key, *(part.key for part in parts))
+        return Skeleton(key, parts=parts, make=lambda items: with_items(shape, items))
     if isinstance(shape, Op) or (is_number(shape) and not keep):
         type = next(types)
         return Skeleton(("op", type), type=type)

@@ -56,6 +56,7 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "within",
 ]
 
 
@@ -248,6 +249,17 @@ def _of_numpy_class(spelling: type[np.generic]) -> Scalar | None:
         return scalar_of_numpy(np.dtype(spelling))
     except TypeError:
         return None  # an abstract class such as np.floating
+
+
+def within(scalar: Scalar, bound: type[ScalarClass]) -> bool:
+    """Whether a type belongs to a family, or is the type that `bound` is."""
+    families = {
+        Float: scalar.is_float,
+        Int: scalar.is_integer,
+        UInt: scalar.is_integer and not scalar.is_signed,
+        Number: scalar != BOOL,
+    }
+    return families.get(bound, bound.scalar == scalar)
 
 
 def host_cast(value: Any, scalar: Scalar) -> Any:

@@ -7,27 +7,24 @@ values and captured names are part of it by type and bits. Nothing is lowered he
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
 from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic
+from cubepy.frontend.annotations import Annotation
 from cubepy.frontend.captures import Captures, function_of, read_captures
 from cubepy.frontend.keys import comptime_key
-from cubepy.frontend.lang import Array, Comptime, Tensor
-from cubepy.frontend.scalars import ScalarClass, scalar_of
+from cubepy.frontend.parameters import leaves_of, structures_of, taken_apart
+from cubepy.frontend.scalars import ScalarClass, within
 from cubepy.frontend.source import KernelSource
 from cubepy.ir import BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
 from cubepy.records import dataclass, field
 
 __all__ = [
-    "Annotation",
     "LaunchOptions",
     "Specialization",
-    "annotation_of",
-    "is_comptime",
     "specialize",
 ]
 
@@ -69,52 +66,10 @@ class Specialization:
         return tuple(name for name, _ in self.types)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotation:
-    """An annotation taken apart. `kind`: none, scalar, array, tensor, comptime, generic, other.
-
-    `element` is the scalar or the element; `variable` a type variable in its place.
-    """
-
-    kind: str
-    element: Scalar | None = None
-    variable: Any = None
-
-
-_MEMORIES = {Array: "array", Tensor: "tensor"}
-
-
-def is_comptime(annotation: object) -> bool:
-    """Whether an annotation is `Comptime` or `Comptime[T]`."""
-    return annotation is Comptime or typing.get_origin(annotation) is Comptime
-
-
-def annotation_of(annotation: object) -> Annotation:
-    """Take an annotation apart."""
-    if annotation is inspect.Parameter.empty or annotation is Any:
-        return Annotation(kind="none")
-    if is_comptime(annotation):
-        return Annotation(kind="comptime")
-    origin = typing.get_origin(annotation) or annotation
-    if isinstance(origin, type) and origin in _MEMORIES:
-        arguments = typing.get_args(annotation)
-        kind = _MEMORIES[origin]
-        if not arguments:
-            return Annotation(kind=kind)
-        if isinstance(arguments[0], typing.TypeVar):
-            return Annotation(kind=kind, variable=arguments[0])
-        element = scalar_of(arguments[0])
-        return Annotation(kind=kind if element else "other", element=element)
-    if isinstance(annotation, typing.TypeVar):
-        return Annotation(kind="generic", variable=annotation)
-    scalar = scalar_of(annotation)
-    return Annotation(kind="scalar" if scalar else "other", element=scalar)
-
-
 def specialize(
     source: KernelSource, arguments: Mapping[str, object], options: LaunchOptions
 ) -> Specialization:
-    """What the kernel is for these arguments, which are bound to parameter names already.
+    """What the kernel is for these arguments, bound to the names of parameters or of their leaves.
 
     Raises ArgumentError for an argument that does not fit its parameter.
     """
@@ -128,24 +83,28 @@ def specialize(
         types=tuple(reader.types.items()),
         comptime=tuple((name, comptime_key(value)) for name, value in reader.values.items()),
         options=options,
-        captures=read_captures(source, reader.values),
+        captures=read_captures(source, reader.values, structures_of(source)),
         generics=tuple((name, scalar) for name, scalar in sorted(reader.generics.items())),
         values=reader.values,
     )
 
 
 def _with_defaults(source: KernelSource, arguments: Mapping[str, object]) -> dict[str, object]:
-    """Every argument in the order of the parameters."""
+    """Every argument by leaf, in the order of the parameters."""
     given: dict[str, object] = {}
     for parameter in source.signature.parameters.values():
         _refuse_star(source, parameter)
-        if parameter.name in arguments:
-            given[parameter.name] = arguments[parameter.name]
+        name = parameter.name
+        leaves = [leaf.name for leaf in leaves_of(source) if leaf.parameter == name]
+        if name in arguments:
+            given |= taken_apart(source, name, arguments[name])
+        elif leaves and all(leaf in arguments for leaf in leaves):
+            given |= {leaf: arguments[leaf] for leaf in leaves}
         elif parameter.default is not inspect.Parameter.empty:
-            given[parameter.name] = parameter.default
+            given |= taken_apart(source, name, parameter.default)
         else:
-            raise ArgumentError(f"{source.name}: argument {parameter.name!r} is missing")
-    unknown = sorted(set(arguments) - set(given))
+            raise ArgumentError(f"{source.name}: argument {name!r} is missing")
+    unknown = sorted(set(arguments) - {*given, *source.signature.parameters})
     if unknown:
         raise ArgumentError(f"{source.name} has no parameter {unknown[0]!r}")
     return given
@@ -167,17 +126,15 @@ class _Arguments:
 
     def __init__(self, source: KernelSource, options: LaunchOptions) -> None:
         self.source = source
+        self.annotations = {leaf.name: leaf.annotation for leaf in leaves_of(source)}
         self.alias = dict(options.alias)
         self.types: dict[str, BufferType | Scalar] = {}
         self.values: dict[str, Any] = {}
         self.generics: dict[str, Scalar] = {}
 
-    def _annotation(self, name: str) -> Annotation:
-        return annotation_of(self.source.annotations.get(name, inspect.Parameter.empty))
-
     def settle(self, name: str, value: object) -> None:
         """Let an array decide what the type variable of its annotation stands for."""
-        annotation = self._annotation(name)
+        annotation = self.annotations[name]
         if annotation.kind in ("array", "tensor") and annotation.variable is not None:
             element = _element_of(value) if _is_array(value) else None
             if element is not None:
@@ -185,7 +142,7 @@ class _Arguments:
 
     def add(self, name: str, value: object) -> None:
         """Take one argument."""
-        annotation = self._annotation(name)
+        annotation = self.annotations[name]
         if annotation.kind == "comptime":
             self._comptime(name, value)
         elif annotation.kind in ("array", "tensor"):
@@ -201,9 +158,9 @@ class _Arguments:
             raise CubeTypeError(
                 Diagnostic(
                     message=f"parameter {name} of kernel {self.source.name} is annotated "
-                    f"{self.source.annotations[name]!r}",
+                    f"{annotation.written!r}",
                     loc=self.source.loc,
-                    help="annotate with a scalar type, Array[T], Tensor[T] or Comptime[T]",
+                    help="annotate with a scalar type, Array[T], Tensor[T], Comptime[T], a struct",
                 )
             )
 
@@ -269,7 +226,7 @@ class _Arguments:
     def _generic(self, variable: Any, found: Scalar) -> Scalar:
         known = self.generics.setdefault(variable.__name__, found)
         bound = variable.__bound__
-        if isinstance(bound, type) and issubclass(bound, ScalarClass) and not _within(found, bound):
+        if isinstance(bound, type) and issubclass(bound, ScalarClass) and not within(found, bound):
             raise ArgumentError(
                 f"{self.source.name}: {variable.__name__} is bound by {bound.__name__}, got {found}"
             )
@@ -284,13 +241,6 @@ class _Arguments:
         if number is None:
             raise ArgumentError(f"{self._place(name)}: expected a number, got {value!r}")
         return self._generic(variable, number)
-
-
-def _within(scalar: Scalar, bound: type[ScalarClass]) -> bool:
-    families = {"Float": scalar.is_float, "Int": scalar.is_integer,
-                "UInt": scalar.is_integer and not scalar.is_signed,
-                "Number": scalar != BOOL}  # fmt: skip
-    return families.get(bound.__name__, bound.scalar == scalar)
 
 
 def _own_class(alias: Mapping[str, int], number: int) -> int:

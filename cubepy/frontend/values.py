@@ -1,39 +1,49 @@
 """What an expression of a kernel may be while it is lowered.
 
 A scalar or a memory is an IR op; everything else is one of the small classes here: something known
-while compiling, a tuple, a function written inside the kernel, an n-D memory with some of its
-subscripts given. `flatten` takes a value apart into what a call can hand over at run time and a
-:class:`Skeleton` that puts it together again on the other side.
+while compiling, a group of values (a tuple, a struct), a function written inside the kernel, a
+method with its owner, an n-D memory with some of its subscripts given. `flatten` takes a value
+apart into what a call can hand over at run time and a :class:`Skeleton` that puts it together again
+on the other side.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any, TypeVar
 
 from cubepy.frontend.keys import comptime_key
 from cubepy.ir import Op, Type
-from cubepy.records import dataclass, field
+from cubepy.records import dataclass, replace
 
 __all__ = [
     "NONE",
     "POISON",
     "RECURSION",
+    "Group",
     "Known",
     "LocalFunction",
+    "Method",
     "Partial",
     "Poison",
     "Skeleton",
+    "StructValue",
     "Text",
     "TupleValue",
     "Value",
     "flatten",
+    "holds_poison",
     "is_memory",
     "is_number",
     "kept",
     "rebuild",
+    "same_kind",
+    "with_items",
 ]
+
+G = TypeVar("G", bound="Group")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,11 +58,39 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TupleValue:
-    """Several values. `maker` is the class of a named tuple, or None."""
+class Group:
+    """Values that are assigned, handed over and returned together, each for itself.
+
+    `maker`: the class of a named tuple or of a struct; None for a plain tuple.
+    """
 
     items: tuple[Value, ...]
     maker: Callable[..., Any] | None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What it is besides its items."""
+        return (type(self), self.maker)
+
+
+class TupleValue(Group):
+    """A tuple, or a named tuple: items are reached by number."""
+
+    __slots__ = ()
+
+
+class StructValue(Group):
+    """A struct: items are reached by the names of its fields."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A function of a struct's class with the struct that it was reached through."""
+
+    function: FunctionType
+    owner: Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +127,7 @@ class Poison:
     """The result of something that was wrong and has been reported: anything goes with it."""
 
 
-Value = Op | Known | TupleValue | LocalFunction | Partial | Text | Poison
+Value = Op | Known | Group | Method | LocalFunction | Partial | Text | Poison
 
 POISON = Poison()
 NONE = Known(None)
@@ -98,9 +136,27 @@ RECURSION = object()  # what a function inside a kernel sees in place of itself
 
 def kept(value: Value) -> Value:
     """A value whose numbers stay comptime when they are assigned."""
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(kept(item) for item in value.items), value.maker)
+    if isinstance(value, Group):
+        return with_items(value, [kept(item) for item in value.items])
     return Known(value.value, kept=True) if isinstance(value, Known) else value
+
+
+def with_items(group: G, items: Iterable[Value]) -> G:
+    """A group of the same kind."""
+    return replace(group, items=tuple(items))
+
+
+def same_kind(a: Value, b: Value) -> bool:
+    """Whether two values are groups alike, item for item of the same meaning."""
+    alike = isinstance(a, Group) and isinstance(b, Group) and a.key == b.key
+    return alike and len(a.items) == len(b.items)  # type: ignore[union-attr]
+
+
+def holds_poison(value: Value) -> bool:
+    """Whether some part of a value was wrong and has been reported."""
+    if isinstance(value, Group):
+        return any(holds_poison(item) for item in value.items)
+    return isinstance(value, Poison)
 
 
 def is_memory(value: Value) -> bool:
@@ -115,7 +171,8 @@ def is_number(value: Value) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Skeleton:
-    """A value without its run-time parts: `type` for one of those, `known`, or `parts`.
+    """A value without its run-time parts: `type` for one of those, `known`, or `parts` and what
+    makes the value of them.
 
     `key` tells skeletons apart that make different code.
     """
@@ -123,10 +180,8 @@ class Skeleton:
     key: tuple[Any, ...]
     type: Type | None = None
     known: Known | None = None
-    maker: Callable[..., Any] | None = None
-    function: LocalFunction | None = None
-    names: tuple[str, ...] = ()
-    parts: tuple[Skeleton, ...] = field(default=())
+    parts: tuple[Skeleton, ...] = ()
+    make: Callable[[tuple[Value, ...]], Value] | None = None
 
 
 def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, list[Op]]:
@@ -136,36 +191,66 @@ def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, l
     """
     if isinstance(value, Op):
         return Skeleton(("op", value.type), type=value.type), [value]
-    if isinstance(value, TupleValue):
-        return _flatten_parts(value.items, ("tuple", value.maker), inside, maker=value.maker)
+    if isinstance(value, Group):
+        group = value
+        return _parts(value.items, value.key, lambda items: with_items(group, items), inside)
+    if isinstance(value, Method):
+        return _flatten_method(value, inside)
     if isinstance(value, LocalFunction) and value.node in inside:
         return flatten(Known(RECURSION))
     if isinstance(value, LocalFunction):
-        captured = value.captured()
-        names = tuple(captured)
-        return _flatten_parts(
-            tuple(captured.values()),
-            ("local", id(value.node), names),
-            (*inside, value.node),
-            function=value,
-            names=names,
-        )
+        return _flatten_function(value, inside)
     if isinstance(value, Partial):
-        return _flatten_parts((value.memory, *value.indices), ("partial",), inside)
+        return _parts((value.memory, *value.indices), ("partial",), _partial, inside)
     if isinstance(value, Text):
-        return _flatten_parts(value.values, ("text", value.form), inside)
+        return _flatten_text(value, inside)
     if isinstance(value, Known):
         return Skeleton(("known", comptime_key(value.value)), known=value), []
-    return Skeleton(("poison",)), []
+    return Skeleton(("poison",), make=lambda _: POISON), []
 
 
-def _flatten_parts(
-    values: Sequence[Value], key: tuple[Any, ...], inside: tuple[ast.AST, ...], **fields: Any
+def _parts(
+    values: Sequence[Value],
+    key: tuple[Any, ...],
+    make: Callable[[tuple[Value, ...]], Value],
+    inside: tuple[ast.AST, ...],
 ) -> tuple[Skeleton, list[Op]]:
     pairs = [flatten(value, inside) for value in values]
     skeletons = tuple(skeleton for skeleton, _ in pairs)
     whole = (*key, *(skeleton.key for skeleton in skeletons))
-    return Skeleton(whole, parts=skeletons, **fields), [op for _, ops in pairs for op in ops]
+    return Skeleton(whole, parts=skeletons, make=make), [op for _, ops in pairs for op in ops]
+
+
+def _flatten_method(value: Method, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, list[Op]]:
+    def make(parts: tuple[Value, ...]) -> Value:
+        return Method(value.function, parts[0])
+
+    return _parts((value.owner,), ("method", value.function), make, inside)
+
+
+def _flatten_function(
+    value: LocalFunction, inside: tuple[ast.AST, ...]
+) -> tuple[Skeleton, list[Op]]:
+    captured = value.captured()
+
+    def make(parts: tuple[Value, ...]) -> Value:
+        names = dict(zip(captured, parts, strict=True))
+        return LocalFunction(value.node, value.owner, value.defaults, lambda: names)
+
+    key = ("local", id(value.node), tuple(captured))
+    return _parts(tuple(captured.values()), key, make, (*inside, value.node))
+
+
+def _flatten_text(value: Text, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, list[Op]]:
+    def make(parts: tuple[Value, ...]) -> Value:
+        return Text(value.form, tuple(part for part in parts if isinstance(part, Op)))
+
+    return _parts(value.values, ("text", value.form), make, inside)
+
+
+def _partial(parts: tuple[Value, ...]) -> Value:
+    memory, *indices = (part for part in parts if isinstance(part, Op))
+    return Partial(memory, tuple(indices))
 
 
 def rebuild(skeleton: Skeleton, ops: Iterator[Op]) -> Value:
@@ -174,14 +259,5 @@ def rebuild(skeleton: Skeleton, ops: Iterator[Op]) -> Value:
         return next(ops)
     if skeleton.known is not None:
         return skeleton.known
-    parts = tuple(rebuild(part, ops) for part in skeleton.parts)
-    if skeleton.function is not None:
-        captured = dict(zip(skeleton.names, parts, strict=True))
-        function = skeleton.function
-        return LocalFunction(function.node, function.owner, function.defaults, lambda: captured)
-    if skeleton.key[0] == "partial":
-        memory, *indices = (part for part in parts if isinstance(part, Op))
-        return Partial(memory, tuple(indices))
-    if skeleton.key[0] == "text":
-        return Text(skeleton.key[1], tuple(part for part in parts if isinstance(part, Op)))
-    return TupleValue(parts, skeleton.maker) if skeleton.key[0] == "tuple" else POISON
+    assert skeleton.make is not None
+    return skeleton.make(tuple(rebuild(part, ops) for part in skeleton.parts))

@@ -13,17 +13,20 @@ from collections.abc import Iterable
 from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError
 from cubepy.frontend.coercion import convert, literal, retype, scalar_type
 from cubepy.frontend.descriptions import describe, shown
+from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
 from cubepy.frontend.promotion import converts_without_loss, default_type, literal_fits, promote
 from cubepy.frontend.values import (
     POISON,
+    Group,
     Known,
     Poison,
-    TupleValue,
     Value,
     is_number,
+    same_kind,
+    with_items,
 )
 from cubepy.ir import Op, Scalar, SlotType, ops
 
@@ -49,7 +52,8 @@ def _read_binding(frame: Frame, variable: Variable, binding: Binding, at: ast.AS
             _read_binding(frame, frame.analysis.part(variable, number), part, at)
             for number, part in enumerate(binding.parts)
         )
-        return TupleValue(parts, binding.maker)
+        assert binding.group is not None
+        return with_items(binding.group, parts)
     if binding.slot is None:
         assert binding.value is not None
         return binding.value
@@ -265,12 +269,13 @@ def _new_slots(
     frame: Frame, variable: Variable, value: Value, at: ast.AST, type: Scalar | None
 ) -> Binding:
     binding = frame.bindings[variable] = Binding(frame.loc(at))
-    if isinstance(value, TupleValue) and value.items:
+    value = opened(frame, value, at)
+    if isinstance(value, Group) and value.items:
         parts = tuple(
             _new_slots(frame, frame.analysis.part(variable, number), item, at, None)
             for number, item in enumerate(value.items)
         )
-        binding.parts, binding.maker = parts, value.maker
+        binding.parts, binding.group = parts, value
         return binding
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         binding.type = type or _first_type(frame, variable, value, at)
@@ -286,7 +291,9 @@ def _new_slots(
 
 def _store(frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST) -> None:
     if binding.parts:
-        if not isinstance(value, TupleValue) or len(value.items) != len(binding.parts):
+        assert binding.group is not None
+        value = opened(frame, value, at)
+        if not isinstance(value, Group) or not same_kind(binding.group, value):
             raise _kind_error(frame, variable, binding, value, at)
         for number, (part, item) in enumerate(zip(binding.parts, value.items, strict=True)):
             _store(frame, frame.analysis.part(variable, number), part, item, at)

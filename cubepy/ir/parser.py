@@ -336,8 +336,9 @@ class _Assembler:
 
 
 def _hint(name: str) -> str:
-    """The Python name in `%name.2:`; a bare number is none."""
-    base = name[1:-1].rstrip().partition(".")[0]
+    """The Python name in `%name.2:`, which may have dots as in `%p.x:`; a bare number is none."""
+    base, _, last = name[1:-1].rstrip().rpartition(".")
+    base = base if last.isdigit() and base else f"{base}.{last}".lstrip(".")
     return "" if base.isdigit() else base
 
 

@@ -29,6 +29,7 @@ NOT_BARE = frozenset({"true", "false", "inf", "nan", *SCALARS})
 QUIET_NAN = 0x7FF8000000000000
 
 _bare = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z").match
+_hint = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z").match
 _symbol = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z").match
 
 
@@ -148,7 +149,7 @@ class _Printer:
         return f"{text} {_attributes(op.attrs)}" if op.attrs else text
 
     def _define(self, op: Op) -> str:
-        hint = op.name if op.name.isidentifier() else ""
+        hint = op.name if _hint(op.name) else ""
         count = self._taken.get(hint, 0)
         self._taken[hint] = count + 1
         text = f"%{hint}" if hint and not count else f"%{hint}.{count}" if hint else f"%{count}"

@@ -115,6 +115,8 @@ class Launcher:
     ) -> bool:
         """Let machine code take the next call like this one; whether it can."""
         epoch = switches.epoch if self._device is None else None
+        if self._resolver.structured:
+            return False
         call = expected_call(record, memory_owner(plan.device), plan.grid, arguments, epoch)
         return call is not None and native.learn(call)
 
@@ -203,7 +205,7 @@ class PreparedLaunch:
 
     def learn(self, values: Sequence[Any]) -> None:
         """Let machine code take calls with values like these, if it can."""
-        if self._native is not None:
+        if self._native is not None and not self._resolver.structured:
             device, grid = memory_owner(self._plan.device), self._plan.grid
             call = expected_call(self._record, device, grid, values, None)
             if call is not None:

@@ -31,7 +31,7 @@ __all__ = ["Record", "Resolver"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Record:
-    """A resolved launch. `positions`: which argument each parameter of the kernel is.
+    """A resolved launch. `positions`: which leaf each parameter of the kernel is.
 
     `quick` is the short way, where it is open; `watched` are the variables the kernel captured.
     """
@@ -42,7 +42,7 @@ class Record:
     watched: Watched
 
     def run(self, device: Device, grid: Grid, values: Sequence[Any]) -> None:
-        """Launch with all arguments, in the order of the function's parameters."""
+        """Launch with all arguments, in the order of the leaves of the function's parameters."""
         if self.quick is not None:
             self.quick(grid, values)
         else:
@@ -57,17 +57,18 @@ class Resolver:
         self.program = program
         self.name = source.name
         self.parameters = tuple(source.signature.parameters)
+        self.structured = frontend.is_structured(source)
+        leaves = frontend.leaves_of(source)
+        self.leaves = tuple(leaf.name for leaf in leaves)
         self.signature = tuple(source.signature.parameters.values())
         by_name_only = any(each.kind is each.KEYWORD_ONLY for each in self.signature)
         # So many positional arguments are all there are, in order; -1: that never happens.
-        self.positional = -1 if by_name_only else len(self.parameters)
-        self.comptime = tuple(
-            frontend.is_comptime(source.annotations.get(name)) for name in self.parameters
-        )
+        self.positional = -1 if by_name_only or self.structured else len(self.parameters)
+        self.comptime = tuple(leaf.annotation.kind == "comptime" for leaf in leaves)
         self._records: dict[tuple[frontend.LaunchOptions, Device], dict[Any, Record]] = {}
 
     def bind(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the order of the parameters, defaults included."""
+        """The arguments in the order of the parameters' leaves, defaults included."""
         if not keywords and len(arguments) == self.positional:
             return tuple(arguments)
         try:
@@ -76,7 +77,11 @@ class Resolver:
             written = ", ".join(self.parameters)
             raise ArgumentError(f"{self.name}({written}): {error}") from error
         bound.apply_defaults()
-        return tuple(bound.arguments[name] for name in self.parameters)
+        if not self.structured:
+            return tuple(bound.arguments[name] for name in self.parameters)
+        source = self.program.source
+        parts = [frontend.taken_apart(source, *pair).values() for pair in bound.arguments.items()]
+        return tuple(value for part in parts for value in part)
 
     def records(self, options: frontend.LaunchOptions, device: Device) -> dict[Any, Record]:
         """The resolved launches for one device and one set of options."""
@@ -89,7 +94,7 @@ class Resolver:
         arrays = dict(self._arrays(values))
         classes = alias_classes([span_of(array) for array in arrays.values()])
         facts = {name: facts_of(array) for name, array in arrays.items()}
-        given = dict(zip(self.parameters, values, strict=True))
+        given = dict(zip(self.leaves, values, strict=True))
         specialization = frontend.specialize(
             self.program.source,
             {**given, **facts},
@@ -98,8 +103,8 @@ class Resolver:
         return specialization, facts
 
     def _arrays(self, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """Arguments that are arrays with at least one axis, by parameter."""
-        for name, known, value in zip(self.parameters, self.comptime, values, strict=True):
+        """Arguments that are arrays with at least one axis, by leaf."""
+        for name, known, value in zip(self.leaves, self.comptime, values, strict=True):
             if not known and (isinstance(value, Buffer) or hasattr(value, "__array_interface__")):
                 array = array_of(value, f"{self.name}: argument {name!r}")
                 if array.ndim:
@@ -116,7 +121,7 @@ class Resolver:
             for name, type in specialization.types
         ]
         check_access(kernel.artifact, arrays)
-        positions = tuple(self.parameters.index(name) for name in specialization.kernel_parameters)
+        positions = tuple(self.leaves.index(name) for name in specialization.kernel_parameters)
         return Record(
             kernel=kernel,
             positions=positions,

@@ -1,0 +1,185 @@
+"""Arguments, fields and annotated variables brought to what their annotations want."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, MutableMapping
+
+from cubepy.errors import ComptimeError, CubeTypeError
+from cubepy.frontend.annotations import Annotation, parts_of
+from cubepy.frontend.coercion import Operand, as_type
+from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
+from cubepy.frontend.descriptions import describe
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.scalars import ScalarClass, within
+from cubepy.frontend.structs import is_struct
+from cubepy.frontend.values import (
+    Group,
+    Known,
+    LocalFunction,
+    StructValue,
+    TupleValue,
+    Value,
+    is_memory,
+    with_items,
+)
+from cubepy.ir import Scalar
+
+__all__ = ["fitted", "opened", "settle"]
+
+Generics = MutableMapping[str, Scalar]
+
+
+def settle(value: Value, annotation: Annotation, generics: Generics) -> None:
+    """Let a typed value decide what the type variables of its annotation stand for."""
+    if annotation.kind == "tuple" or annotation.arguments:
+        items = value.items if isinstance(value, Group) else ()
+        for item, (_, part) in zip(items, parts_of(annotation), strict=False):
+            settle(item, part, generics)
+        return
+    found = getattr(value, "type", None)
+    element = found if annotation.kind == "generic" else getattr(found, "element", None)
+    if annotation.variable is not None and isinstance(element, Scalar):
+        generics.setdefault(annotation.variable.__name__, element)
+
+
+def fitted(
+    frame: Frame, operand: Operand, annotation: Annotation, generics: Mapping[str, Scalar],
+    what: str,
+) -> Value:  # fmt: skip
+    """A value as its annotation wants it. `what` begins the message if it does not fit."""
+    match annotation.kind:
+        case "comptime":
+            return _comptime(frame, operand, what)
+        case "scalar" | "generic":
+            return _scalar(frame, operand, annotation, generics, what)
+        case "array" | "tensor":
+            _check_memory(frame, operand, annotation, generics, what)
+        case "struct":
+            return _struct(frame, operand, annotation, generics, what)
+        case "tuple":
+            return _tuple(frame, operand, annotation, generics, what)
+    return operand.value
+
+
+def _comptime(frame: Frame, operand: Operand, what: str) -> Value:
+    found = known_value(frame, operand.value, plane=True)
+    if found is UNKNOWN_VALUE and not isinstance(operand.value, LocalFunction):
+        raise frame.error(
+            ComptimeError,
+            f"{what} must be known while compiling",
+            operand.node,
+            "pass a literal, a captured constant or a Comptime parameter",
+        )
+    return operand.value if found is UNKNOWN_VALUE else Known(found, kept=True)
+
+
+def _scalar(
+    frame: Frame, operand: Operand, annotation: Annotation, generics: Mapping[str, Scalar],
+    what: str,
+) -> Value:  # fmt: skip
+    wanted = annotation.element
+    if annotation.kind == "generic":
+        name = annotation.variable.__name__
+        wanted = generics.get(name)
+        bound = annotation.variable.__bound__
+        if isinstance(bound, type) and issubclass(bound, ScalarClass) and wanted is not None \
+                and not within(wanted, bound):  # fmt: skip
+            raise frame.error(
+                CubeTypeError, f"{what}: {name} is bound by {bound.__name__}, got {wanted}",
+                operand.node,
+            )  # fmt: skip
+    if wanted is None:
+        return operand.value
+    return as_type(frame, operand.value, wanted, operand.node, what=what)
+
+
+def _check_memory(
+    frame: Frame, operand: Operand, annotation: Annotation, generics: Mapping[str, Scalar],
+    what: str,
+) -> None:  # fmt: skip
+    value = operand.value
+    element = annotation.element or generics.get(getattr(annotation.variable, "__name__", ""))
+    found = getattr(getattr(value, "type", None), "element", None)
+    rank = getattr(getattr(value, "type", None), "rank", 0)
+    fits = is_memory(value) and (element is None or found == element)
+    if fits and (annotation.kind == "tensor" or rank == 1):
+        return
+    shape = "an array with 1 axis" if annotation.kind == "array" else "an array"
+    raise frame.error(
+        CubeTypeError,
+        f"{what}: expected {shape} of {element or 'anything'}, got {describe(value)}",
+        operand.node,
+    )
+
+
+def opened(frame: Frame, value: Value, at: ast.AST) -> Value:
+    """A tuple or struct known while compiling as the group of its items; others as they are."""
+    if not isinstance(value, Known):
+        return value
+    python = value.value
+    if isinstance(python, tuple):
+        maker = type(python) if hasattr(python, "_fields") else None
+        items = tuple(from_python(frame, item, at) for item in python)
+        return TupleValue(items, maker)
+    if is_struct(type(python)):
+        parts = parts_of(Annotation(kind="struct", structure=type(python)))
+        operands = [
+            (name, part, Operand(from_python(frame, getattr(python, name), at), at))
+            for name, part in parts
+        ]
+        return StructValue(
+            tuple(
+                fitted(frame, operand, part, {}, f"{type(python).__name__}.{name}")
+                for name, part, operand in operands
+            ),
+            type(python),
+        )
+    return value
+
+
+def _struct(
+    frame: Frame, operand: Operand, annotation: Annotation, generics: Mapping[str, Scalar],
+    what: str,
+) -> Value:  # fmt: skip
+    value, structure = operand.value, annotation.structure
+    if isinstance(value, Known) and isinstance(value.value, structure):
+        return value if not annotation.arguments else _parts(
+            frame, opened(frame, value, operand.node), operand, annotation, generics, what
+        )  # fmt: skip
+    if not isinstance(value, StructValue) or not issubclass(value.maker, structure):  # type: ignore[arg-type]
+        raise frame.error(
+            CubeTypeError,
+            f"{what}: expected {structure.__name__}, got {describe(value)}",
+            operand.node,
+        )
+    if value.maker is not structure or not annotation.arguments:
+        return value
+    return _parts(frame, value, operand, annotation, generics, what)
+
+
+def _tuple(
+    frame: Frame, operand: Operand, annotation: Annotation, generics: Mapping[str, Scalar],
+    what: str,
+) -> Value:  # fmt: skip
+    value = opened(frame, operand.value, operand.node)
+    if not isinstance(value, TupleValue) or len(value.items) != len(annotation.parts):
+        raise frame.error(
+            CubeTypeError,
+            f"{what}: expected a tuple of {len(annotation.parts)}, got {describe(operand.value)}",
+            operand.node,
+        )
+    return _parts(frame, value, operand, annotation, generics, what)
+
+
+def _parts(
+    frame: Frame, value: Value, operand: Operand, annotation: Annotation,
+    generics: Mapping[str, Scalar], what: str,
+) -> Value:  # fmt: skip
+    """A group with each item as the annotation wants it."""
+    assert isinstance(value, Group)
+    items = [
+        fitted(frame, Operand(item, operand.node), part, generics, f"{what}.{name}")
+        for item, (name, part) in zip(value.items, parts_of(annotation), strict=True)
+    ]
+    return with_items(value, items)

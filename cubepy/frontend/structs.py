@@ -1,0 +1,173 @@
+"""`@struct`: frozen dataclasses that kernels build, take apart and are given.
+
+On the host a struct is the dataclass it is. In a kernel its fields are values of their own, so what
+counts here is which fields a class has, with which annotations and defaults.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+import types
+import weakref
+from collections.abc import Mapping
+from typing import Any, TypeVar, dataclass_transform
+
+from cubepy.errors import CubeTypeError, Diagnostic
+from cubepy.location import UNKNOWN, Loc
+from cubepy.records import dataclass
+
+__all__ = ["Field", "fields_of", "is_struct", "struct", "written_method"]
+
+T = TypeVar("T")
+_MARK = "__cubepy_struct__"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of a struct. `default`: a tuple with its one default value, or empty."""
+
+    name: str
+    annotation: Any
+    default: tuple[Any, ...] = ()
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origin:
+    """Where a class was defined: annotations that are text are evaluated there."""
+
+    place: Loc
+    names: Mapping[str, Any]
+    local: Mapping[str, Any]
+
+
+_FIELDS: weakref.WeakKeyDictionary[type, tuple[Field, ...]] = weakref.WeakKeyDictionary()
+_ORIGINS: weakref.WeakKeyDictionary[type, _Origin] = weakref.WeakKeyDictionary()
+
+
+@dataclass_transform(frozen_default=True)
+def struct(cls: type[T]) -> type[T]:
+    """Make a class a struct: a frozen dataclass that kernels know by its fields.
+
+    Stands above a plain class, or above one that is a frozen dataclass already.
+    """
+    caller = sys._getframe(1)  # noqa: SLF001 (where the class stands, for errors and its names)
+    place = Loc(file=caller.f_code.co_filename, line=caller.f_lineno)
+    if not isinstance(cls, type):
+        raise _refused(f"cb.struct stands above a class, not {cls!r}", place)
+    if "__dataclass_fields__" not in cls.__dict__:
+        try:
+            cls = dataclasses.dataclass(frozen=True)(cls)
+        except TypeError as error:
+            raise _refused(f"{cls.__name__}: {error}", place) from error
+    _check(cls, place)
+    setattr(cls, _MARK, True)
+    local = {} if caller.f_locals is caller.f_globals else _mentioned(cls, caller.f_locals)
+    _ORIGINS[cls] = _Origin(place=place, names=caller.f_globals, local=local)
+    return cls
+
+
+def _mentioned(cls: type, names: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Those of some names that annotations of a class may mean, which are text."""
+    texts = [text for text in inspect.get_annotations(cls).values()
+             if isinstance(text, str)]  # fmt: skip
+    return {name: names[name] for name in names if any(name in text for text in texts)}
+
+
+def _refused(message: str, place: Loc, help: str = "") -> CubeTypeError:
+    return CubeTypeError(Diagnostic(message=message, loc=place, help=help))
+
+
+def _check(cls: type, place: Loc) -> None:
+    if not getattr(cls, "__dataclass_params__").frozen:  # noqa: B009 (no such stub)
+        raise _refused(
+            f"the dataclass {cls.__name__} is not frozen: a struct is a value and never changes",
+            place,
+            "write @dataclass(frozen=True), or @cb.struct alone",
+        )
+    for name in ("__post_init__", "__init__", "__new__"):
+        if written_method(cls, name) is not None:
+            raise _refused(
+                f"the struct {cls.__name__} has {name}, which kernels would not run",
+                place,
+                "compute the fields in a classmethod that makes the struct",
+            )
+    for field in dataclasses.fields(cls):
+        if not field.init:
+            raise _refused(
+                f"the field {field.name} of struct {cls.__name__} is not given when it is made",
+                place,
+                "leave init=False out, or make it a property",
+            )
+
+
+def is_struct(value: object) -> bool:
+    """Whether an object is a class under `@struct`, or derived from one."""
+    return isinstance(value, type) and hasattr(value, _MARK)
+
+
+def written_method(cls: type, name: str) -> types.FunctionType | None:
+    """A method that the class or a base of it writes out; None for those that dataclasses make."""
+    found = getattr(inspect.getattr_static(cls, name, None), "__wrapped__", None)
+    found = found or inspect.getattr_static(cls, name, None)
+    if not isinstance(found, types.FunctionType):
+        return None
+    return None if found.__code__.co_qualname.startswith("__create_fn__") else found
+
+
+def fields_of(cls: type) -> tuple[Field, ...]:
+    """The fields of a struct in order, annotations evaluated where the class stands."""
+    known = _FIELDS.get(cls)
+    if known is None:
+        annotations = _annotations(cls)
+        known = _FIELDS[cls] = tuple(
+            Field(
+                name=field.name,
+                annotation=annotations[field.name],
+                default=_default(field),
+                keyword_only=field.kw_only is True,
+            )
+            for field in dataclasses.fields(cls)
+        )
+    return known
+
+
+def _default(field: dataclasses.Field[Any]) -> tuple[Any, ...]:
+    if field.default is not dataclasses.MISSING:
+        return (field.default,)
+    if field.default_factory is not dataclasses.MISSING:
+        return (field.default_factory(),)
+    return ()
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in inspect.get_annotations(base).items():
+            found[name] = _evaluated(base, name, value) if isinstance(value, str) else value
+    return found
+
+
+def _evaluated(cls: type, name: str, text: str) -> Any:
+    """The object that an annotation's text means, by the one evaluator the library offers."""
+
+    def holder() -> None: ...
+
+    holder.__annotations__ = {name: text}
+    names = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
+    origin = _ORIGINS.get(cls, _Origin(place=UNKNOWN, names=names, local={}))
+    parameters = {each.__name__: each for each in getattr(cls, "__type_params__", ())}
+    scope = {**origin.local, cls.__name__: cls, **parameters}
+    try:
+        return inspect.get_annotations(
+            holder, globals=dict(origin.names), locals=scope, eval_str=True
+        )[name]
+    except Exception as error:
+        raise _refused(
+            f"the annotation {text!r} of the field {name} of {cls.__name__} cannot be evaluated: "
+            f"{error}",
+            origin.place,
+            "import the names it uses where the struct is defined",
+        ) from error
