@@ -13,7 +13,7 @@ from cubepy.frontend.structs import fields_of, is_struct
 from cubepy.ir import Scalar
 from cubepy.records import dataclass, field, replace
 
-__all__ = ["Annotation", "annotation_of", "is_comptime", "parts_of"]
+__all__ = ["Annotation", "annotation_of", "is_comptime", "own_variables", "parts_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +89,13 @@ def _tuple(arguments: tuple[Any, ...]) -> Annotation:
     if not arguments or Ellipsis in arguments:
         return Annotation(kind="none")
     return Annotation(kind="tuple", parts=tuple(annotation_of(each) for each in arguments))
+
+
+def own_variables(cls: Any) -> Annotation:
+    """A struct's class as an annotation, its type variables standing for themselves."""
+    variables = getattr(cls, "__parameters__", ())
+    given = {each.__name__: Annotation(kind="generic", variable=each) for each in variables}
+    return Annotation(kind="struct", structure=cls, arguments=given)
 
 
 def parts_of(annotation: Annotation) -> tuple[tuple[str, Annotation], ...]:

@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
@@ -201,11 +202,12 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
         return _in_python(frame, target, call)
     if handler is not None:
         return handler(frame, call)
+    kind = "class" if isinstance(target, type) else "function"
     raise frame.error(
         CubeTypeError,
-        f"{call.name} is a Python function and cannot run in a kernel",
+        f"{call.name} is a Python {kind} and cannot run in a kernel",
         call.node,
-        _alternative(call.name),
+        "put @cb.struct above it" if is_dataclass(target) else _alternative(call.name),
     )
 
 

@@ -124,8 +124,15 @@ def typed(frame: Frame, value: Value, at: ast.AST) -> Op:
         CubeTypeError,
         f"expected a number or bool, got {describe(value)}",
         at,
-        "subscript it: x[i]" if is_memory(value) or isinstance(value, Partial) else "",
+        _part_of(value, at),
     )
+
+
+def _part_of(value: Value, at: ast.AST) -> str:
+    """How to get at a number of what is none itself."""
+    if is_memory(value) or isinstance(value, Partial):
+        return "subscript it: x[i]"
+    return f"take a field of it: {snippet(at)}.name" if isinstance(value, StructValue) else ""
 
 
 def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
-from cubepy.frontend.annotations import Annotation, annotation_of
+from cubepy.frontend.annotations import Annotation, annotation_of, own_variables
 from cubepy.frontend.calls import Call, calls_functions, recursion
 from cubepy.frontend.captures import function_of, read_captures, source_of
 from cubepy.frontend.coercion import Operand
@@ -33,6 +33,7 @@ from cubepy.frontend.values import (
     LocalFunction,
     Poison,
     Skeleton,
+    StructValue,
     TupleValue,
     Value,
     flatten,
@@ -368,10 +369,16 @@ def _defaults(target: Any, source: KernelSource) -> Mapping[str, Value]:
     }
 
 
+_ANY = annotation_of(Any)
+
+
 def _settle(
     frame: Frame, wanted: Mapping[str, tuple[Operand, Annotation]], generics: dict[str, Scalar]
 ) -> None:
-    """What type variables stand for: as arrays say, then typed values, then literals' locals."""
+    """What type variables stand for: as `self` says, arrays, typed values, literals' locals."""
+    owner, annotation = next(iter(wanted.values()), (None, None))
+    if owner is not None and isinstance(owner.value, StructValue) and annotation == _ANY:
+        settle(owner.value, own_variables(owner.value.maker), generics)
     passes: tuple[Callable[[Value, Annotation], bool], ...] = (
         lambda value, annotation: annotation.kind in ("array", "tensor"),
         lambda value, annotation: value not in frame.soft,
@@ -387,7 +394,7 @@ def _annotation(frame: Frame, target: Any, source: KernelSource, entry: ast.arg)
     if not isinstance(target, LocalFunction):
         return annotation_of(source.annotations.get(entry.arg, Any))
     if entry.annotation is None:
-        return annotation_of(Any)
+        return _ANY
     value = lower_expression(frame, entry.annotation)
     return annotation_of(value.value if isinstance(value, Known) else Any)
 

@@ -17,7 +17,7 @@ from cubepy.frontend.coercion import Operand, literal, scalar_type, typed, unify
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits
-from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
+from cubepy.frontend.values import POISON, Known, Poison, StructValue, TupleValue, Value, is_number
 from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
 
 __all__ = [
@@ -190,6 +190,8 @@ def refuse_other_kinds(
 
 
 def _how_to_use(operand: Operand) -> str:
+    if isinstance(operand.value, StructValue):
+        return "combine its fields, or give its class a method for the operator"
     element = isinstance(operand.value, Op)
     return f"a kernel computes one element: {snippet(operand.node)}[i]" if element else ""
 

@@ -98,7 +98,7 @@ def _with_defaults(source: KernelSource, arguments: Mapping[str, object]) -> dic
         leaves = [leaf.name for leaf in leaves_of(source) if leaf.parameter == name]
         if name in arguments:
             given |= taken_apart(source, name, arguments[name])
-        elif leaves and all(leaf in arguments for leaf in leaves):
+        elif all(leaf in arguments for leaf in leaves):
             given |= {leaf: arguments[leaf] for leaf in leaves}
         elif parameter.default is not inspect.Parameter.empty:
             given |= taken_apart(source, name, parameter.default)

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError
+from cubepy.frontend.annotations import annotation_of
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare
-from cubepy.frontend.descriptions import snippet
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
+from cubepy.frontend.fitting import fitted
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.memory import Element, element_of, load, store
 from cubepy.frontend.operators import binary
 from cubepy.frontend.results import give_back
 from cubepy.frontend.scalars import scalar_of
-from cubepy.frontend.values import NONE, Known, Poison, TupleValue, Value
+from cubepy.frontend.values import NONE, Known, Poison, StructValue, TupleValue, Value
 from cubepy.frontend.variables import assign, read
 from cubepy.ir import Op, ops
 
@@ -66,10 +68,13 @@ def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
     annotation = lower_expression(frame, node.annotation)
     wanted = annotation.value if isinstance(annotation, Known) else None
     scalar = scalar_of(wanted)
-    if not isinstance(node.target, ast.Name) or (scalar is None and wanted is not Any):
+    kind = annotation_of(wanted)
+    group = kind.kind in ("struct", "tuple")
+    known = scalar is not None or group or wanted is Any
+    if not isinstance(node.target, ast.Name) or not known:
         raise frame.error(
             CubeTypeError,
-            "only a variable of a scalar type is annotated in a kernel",
+            "only a variable of a scalar type, a struct or a tuple is annotated in a kernel",
             node.annotation,
             "for example total: f64 = 0.0",
         )
@@ -82,6 +87,9 @@ def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
         )
     frame.named, frame.hint = node.value, node.target.id
     value = lower_expression(frame, node.value)
+    if group and not isinstance(value, Poison):
+        what = f"variable {node.target.id!r}"
+        value = fitted(frame, Operand(value, node.value), kind, frame.generics, what)
     assign(frame, frame.analysis.variables[node.target], value, node, type=scalar)
 
 
@@ -96,11 +104,25 @@ def assign_target(frame: Frame, target: ast.expr, value: Value, value_node: ast.
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(frame, target, value, value_node)
     elif isinstance(target, ast.Attribute):
-        raise frame.error(
-            CubeSyntaxError, "an assignment to an attribute", target, "nothing in a kernel has any"
-        )
+        raise _frozen(frame, target, value_node)
     else:
         raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
+
+
+def _frozen(frame: Frame, target: ast.Attribute, at: ast.AST) -> Exception:
+    """The error for an assignment to an attribute, which nothing in a kernel has."""
+    owner = lower_expression(frame, target.value)
+    if not isinstance(owner, StructValue):
+        return frame.error(
+            CubeSyntaxError, "an assignment to an attribute", target, "nothing in a kernel has any"
+        )
+    name = ast.unparse(target.value)
+    return frame.error(
+        CubeTypeError,
+        f"an assignment to a field of {describe(owner)}, which never changes",
+        target,
+        f"make another: {name} = dataclasses.replace({name}, {target.attr}={snippet(at)})",
+    )
 
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, value_node: ast.expr) -> None:
@@ -140,6 +162,8 @@ def lower_augmented(frame: Frame, node: ast.AugAssign) -> None:
         right = Operand(lower_expression(frame, node.value), node.value)
         assign(frame, variable, binary(frame, node.op, before, right, node), node)
         return
+    if isinstance(target, ast.Attribute):
+        raise _frozen(frame, target, node)
     if not isinstance(target, ast.Subscript):
         raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
     element = element_of(frame, target)

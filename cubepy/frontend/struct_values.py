@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cubepy.errors import CubeNameError, CubeTypeError
-from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
+from cubepy.frontend.annotations import annotation_of, own_variables, parts_of
 from cubepy.frontend.calls import Call, bind_call, call_of, calls_classes, lowers_builtin
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.coercion import Operand, as_condition
@@ -28,14 +28,7 @@ from cubepy.frontend.structs import Field, fields_of, is_struct, written_method
 from cubepy.frontend.values import Group, Known, Method, Poison, StructValue, Value, holds_poison
 from cubepy.ir import BOOL, Op, Scalar, ops
 
-__all__ = ["own_variables"]
-
-
-def own_variables(cls: Any) -> Annotation:
-    """A struct's class as an annotation, its type variables standing for themselves."""
-    variables = getattr(cls, "__parameters__", ())
-    given = {each.__name__: Annotation(kind="generic", variable=each) for each in variables}
-    return Annotation(kind="struct", structure=cls, arguments=given)
+__all__: list[str] = []
 
 
 # ── building ─────────────────────────────────────────────────────────────────────────────────────

@@ -19,6 +19,7 @@ from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
 from cubepy.frontend.promotion import converts_without_loss, default_type, literal_fits, promote
 from cubepy.frontend.values import (
+    NONE,
     POISON,
     Group,
     Known,
@@ -47,12 +48,11 @@ def read(frame: Frame, variable: Variable, at: ast.AST) -> Value:
 
 
 def _read_binding(frame: Frame, variable: Variable, binding: Binding, at: ast.AST) -> Value:
-    if binding.parts:
+    if binding.group is not None:
         parts = tuple(
             _read_binding(frame, frame.analysis.part(variable, number), part, at)
             for number, part in enumerate(binding.parts)
         )
-        assert binding.group is not None
         return with_items(binding.group, parts)
     if binding.slot is None:
         assert binding.value is not None
@@ -239,9 +239,10 @@ def ops_probe(frame: Frame, variable: Variable) -> Op:
 def _kind_error(
     frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST
 ) -> Exception:
+    was = binding.type or describe(binding.group or NONE)
     return frame.error(
         CubeTypeError,
-        f"{variable.name!r} is {binding.type or 'a tuple'} and cannot become {describe(value)}",
+        f"{variable.name!r} is {was} and cannot become {describe(value)}",
         at,
         "use another name",
         [(f"{variable.name!r} is assigned here", binding.loc)],
@@ -270,7 +271,7 @@ def _new_slots(
 ) -> Binding:
     binding = frame.bindings[variable] = Binding(frame.loc(at))
     value = opened(frame, value, at)
-    if isinstance(value, Group) and value.items:
+    if isinstance(value, Group):
         parts = tuple(
             _new_slots(frame, frame.analysis.part(variable, number), item, at, None)
             for number, item in enumerate(value.items)
@@ -290,8 +291,7 @@ def _new_slots(
 
 
 def _store(frame: Frame, variable: Variable, binding: Binding, value: Value, at: ast.AST) -> None:
-    if binding.parts:
-        assert binding.group is not None
+    if binding.group is not None:
         value = opened(frame, value, at)
         if not isinstance(value, Group) or not same_kind(binding.group, value):
             raise _kind_error(frame, variable, binding, value, at)
