@@ -25,6 +25,7 @@ from cubepy.frontend.promotion import (
 from cubepy.frontend.values import (
     Known,
     Partial,
+    StructValue,
     TupleValue,
     Value,
     is_memory,
