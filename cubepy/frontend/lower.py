@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import partial
 
 from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
 from cubepy.frontend.dispatch import lower_body, lower_expression
@@ -24,10 +25,12 @@ from cubepy.ir import (
     Kernel,
     Op,
     Region,
+    Rewriter,
     Trait,
     freeze_attrs,
     ops,
     param,
+    rewrite,
     walk,
 )
 
@@ -40,6 +43,7 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
         specialization=specialization, contract=bool(dict(source.options).get("contract"))
     )
     _refuse_result(source)
+    rank = specialization.options.over_rank
 
     def run(frame: Frame) -> tuple[tuple[Op, ...], Region]:
         params = tuple(
@@ -55,7 +59,6 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
             else:
                 lower_body(frame, source.node.body)
         region = body.close()
-        rank = specialization.options.over_rank
         if rank and not _works_together(region, session.functions):
             region = _guarded(frame, region, rank)
         return params, region
@@ -72,7 +75,7 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
         ) from error
     sys.stdout.write("".join(session.prints))
     session.raise_complaints()
-    return Kernel(
+    kernel = Kernel(
         name=source.name,
         params=params,
         body=body,
@@ -81,6 +84,9 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
         options=freeze_attrs(dict(source.options)),
         loc=source.loc,
     )
+    if rank > 1 and not _works_together(kernel.body, session.functions):
+        kernel = rewrite(kernel, {ops.ABSOLUTE_POS: partial(_linear_in_shape, rank)})
+    return kernel
 
 
 def _refuse_result(source: KernelSource) -> None:
@@ -130,6 +136,21 @@ _AXES = (
     (ops.ABSOLUTE_POS_Y, ops.EXTENT_Y),
     (ops.ABSOLUTE_POS_Z, ops.EXTENT_Z),
 )
+
+
+def _linear_in_shape(rank: int, op: Op, rewriter: Rewriter) -> Op:
+    """ABSOLUTE_POS of a launch over a shape: the place in the shape, row by row.
+
+    The cubes may reach over the end of a row, so the op's own meaning, which counts their units,
+    would leave holes.
+    """
+    (first, _), *outer = _AXES[:rank]
+    linear, size = rewriter.emit(first, like=op), rewriter.emit(ops.EXTENT_X, like=op)
+    for position, extent in outer:
+        step = rewriter.emit(ops.MUL, rewriter.emit(position, like=op), size, like=op)
+        linear = rewriter.emit(ops.ADD, linear, step, like=op)
+        size = rewriter.emit(ops.MUL, size, rewriter.emit(extent, like=op), like=op)
+    return linear
 
 
 def _guarded(frame: Frame, body: Region, rank: int) -> Region:
