@@ -177,7 +177,17 @@ from cubepy.frontend import min as min
 from cubepy.frontend import pow as pow
 from cubepy.frontend import round as round
 from cubepy.ir import Scalar
-from cubepy.runtime import Buffer, Device, default_device, device, set_default_device
+from cubepy.runtime import (
+    Buffer,
+    Device,
+    Event,
+    Recording,
+    Stream,
+    capture,
+    default_device,
+    device,
+    set_default_device,
+)
 
 __all__ = [
     "ABSOLUTE_POS",
@@ -209,9 +219,12 @@ __all__ = [
     "Comptime",
     "Cube",
     "Device",
+    "Event",
     "Float",
     "Int",
     "Number",
+    "Recording",
+    "Stream",
     "Tensor",
     "UInt",
     "acos",
@@ -236,6 +249,7 @@ __all__ = [
     "bit_reverse",
     "bitcast",
     "bool_",
+    "capture",
     "cast",
     "cbrt",
     "cdiv",

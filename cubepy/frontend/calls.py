@@ -6,7 +6,6 @@ import ast
 import builtins
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceError
@@ -33,7 +32,7 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import Scalar, ops
-from cubepy.records import dataclass
+from cubepy.records import dataclass, is_dataclass
 
 __all__ = [
     "Call",

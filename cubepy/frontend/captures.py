@@ -13,7 +13,6 @@ import types
 import typing
 import weakref
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import is_dataclass
 from typing import Any
 
 from cubepy.errors import SourceUnavailable
@@ -21,7 +20,7 @@ from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import free_paths
 from cubepy.frontend.source import KernelSource, capture, closure_values
 from cubepy.frontend.structs import fields_of, is_struct
-from cubepy.records import dataclass, field
+from cubepy.records import dataclass, field, is_dataclass
 
 __all__ = ["Captures", "function_of", "read_captures", "source_of"]
 

@@ -79,11 +79,9 @@ def _expected(record: Record, device: Device, position: int, value: Any) -> Expe
 
 
 def _span(value: np.ndarray[Any, Any] | Buffer) -> tuple[int, int]:
-    """First byte and the one behind the last, whether there are any or not."""
+    """First byte and the one behind the last; nothing, where nothing overlaps, if it is empty."""
     array = value.view if isinstance(value, Buffer) else value
     assert array is not None
-    if not array.size:
-        return array.ctypes.data, array.ctypes.data
     _, low, high = span_of(array)
     return low, high
 

@@ -8,12 +8,12 @@ calls in machine code, it is told of each call that went well, and `__call__` se
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cubepy import frontend
 from cubepy.compiler import Observe, Stages, build
-from cubepy.errors import ArgumentError, RuntimeUnavailable
+from cubepy.errors import ArgumentError, LaunchError, RuntimeUnavailable
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
 from cubepy.launcher.work import Work
@@ -23,6 +23,7 @@ from cubepy.runtime import (
     Grid,
     NativeEntry,
     NativeKind,
+    Stream,
     default_device,
     device_of,
     launch_key,
@@ -96,9 +97,7 @@ class Launcher:
             arguments = resolver.bind(arguments, keywords)
         plan = self._plan(arguments)
         key = launch_key(arguments, resolver.comptime, frontend.comptime_key)
-        record = plan.records.get(key)
-        if record is None or not record.watched.unchanged():
-            record = self._resolve(plan, key, arguments)
+        record = self._record(plan, key, arguments)
         record.run(plan.device, plan.grid, arguments)
         if self._native is not None:
             learnt = self._learnt.get(key)
@@ -120,8 +119,26 @@ class Launcher:
         call = expected_call(record, memory_owner(plan.device), plan.grid, arguments, epoch)
         return call is not None and native.learn(call)
 
+    def on(self, stream: Stream) -> Callable[..., None]:
+        """The same launch on a stream: a call returns at once, unless an array is the host's."""
+        device = self._device or stream.device
+        if memory_owner(device) is not memory_owner(stream.device):
+            raise LaunchError(
+                f"the launch is on {device.name}, the stream is of {stream.device.name}"
+            )
+
+        def launch_on_stream(*arguments: Any, **keywords: Any) -> None:
+            values = self._resolver.bind(arguments, keywords)
+            plan = self._plan_for(device)
+            key = launch_key(values, self._resolver.comptime, frontend.comptime_key)
+            self._record(plan, key, values).run(plan.device, plan.grid, values, stream)
+
+        return launch_on_stream
+
     def _plan(self, arguments: Sequence[Any]) -> _Plan:
-        device = self._device or device_of(arguments) or default_device()
+        return self._plan_for(self._device or device_of(arguments) or default_device())
+
+    def _plan_for(self, device: Device) -> _Plan:
         plan = self._plans.get(device)
         if plan is None:
             grid, options = self._work.on(device.target.features)
@@ -129,6 +146,12 @@ class Launcher:
             plan = _Plan(device=device, grid=grid, options=options, records=records)
             self._plans[device] = plan
         return plan
+
+    def _record(self, plan: _Plan, key: Any, arguments: Sequence[Any]) -> Record:
+        record = plan.records.get(key)
+        if record is None or not record.watched.unchanged():
+            record = self._resolve(plan, key, arguments)
+        return record
 
     def _resolve(self, plan: _Plan, key: Any, arguments: Sequence[Any]) -> Record:
         if len(plan.records) >= KEPT:

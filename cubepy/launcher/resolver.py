@@ -7,7 +7,7 @@ from typing import Any
 
 from cubepy import frontend, ir
 from cubepy.compiler import Program
-from cubepy.errors import ArgumentError
+from cubepy.errors import ArgumentError, LaunchError
 from cubepy.launcher.watched import Watched, watch
 from cubepy.records import dataclass, replace
 from cubepy.runtime import (
@@ -17,13 +17,16 @@ from cubepy.runtime import (
     Grid,
     LoadedKernel,
     QuickLaunch,
+    Stream,
     alias_classes,
     array_of,
     check_access,
     facts_of,
     launch,
     quick_launch,
+    recording_here,
     span_of,
+    switches,
 )
 
 __all__ = ["Record", "Resolver"]
@@ -41,12 +44,25 @@ class Record:
     quick: QuickLaunch | None
     watched: Watched
 
-    def run(self, device: Device, grid: Grid, values: Sequence[Any]) -> None:
-        """Launch with all arguments, in the order of the leaves of the function's parameters."""
-        if self.quick is not None:
+    def run(
+        self, device: Device, grid: Grid, values: Sequence[Any], stream: Stream | None = None
+    ) -> None:
+        """Launch with all arguments, in the order of the leaves of its parameters.
+
+        Inside a capture the launch is written down instead.
+        """
+        recording = recording_here() if switches.closed else None
+        if recording is not None:
+            if stream is not None:
+                raise LaunchError(
+                    "a launch on a stream cannot be captured\n"
+                    "  help: capture it without, and give the stream to replay"
+                )
+            recording.add(device, self.kernel, grid, values, self.positions, self.quick)
+        elif self.quick is not None and stream is None:
             self.quick(grid, values)
         else:
-            launch(device, self.kernel, grid, [values[at] for at in self.positions])
+            launch(device, self.kernel, grid, [values[at] for at in self.positions], stream)
 
 
 class Resolver:

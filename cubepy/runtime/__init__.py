@@ -24,6 +24,7 @@ from cubepy.runtime.base import (
     ScalarBinding,
 )
 from cubepy.runtime.buffers import Buffer
+from cubepy.runtime.events import Event, HostEvent, Uses
 from cubepy.runtime.grid import (
     Sizes,
     Triple,
@@ -46,12 +47,11 @@ from cubepy.runtime.native import (
     NativeEntry,
     NativeKind,
     NativeTable,
-    Switches,
-    switches,
 )
 from cubepy.runtime.packing import Packer, grid_words, pack
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
 from cubepy.runtime.quick import QuickLaunch, quick_launch
+from cubepy.runtime.recording import Recording, capture, recording_here
 from cubepy.runtime.registry import (
     Registry,
     default_device,
@@ -70,6 +70,8 @@ from cubepy.runtime.reports import (
     write_prints,
 )
 from cubepy.runtime.scalars import convert_scalar
+from cubepy.runtime.streams import Stream, WorkerStream
+from cubepy.runtime.switches import Switches, close_calls, reopen_calls, switches
 from cubepy.runtime.targeted import TargetedDevice, memory_owner
 
 __all__ = [
@@ -78,6 +80,7 @@ __all__ = [
     "Binding",
     "Buffer",
     "Device",
+    "Event",
     "Expected",
     "ExpectedArray",
     "ExpectedCall",
@@ -85,6 +88,7 @@ __all__ = [
     "ExpectedValue",
     "ExpectedVariable",
     "Grid",
+    "HostEvent",
     "Lease",
     "LoadedKernel",
     "MemoryPool",
@@ -95,20 +99,26 @@ __all__ = [
     "Packer",
     "Prints",
     "QuickLaunch",
+    "Recording",
     "Registry",
     "Runtime",
     "ScalarBinding",
     "Sizes",
     "Span",
+    "Stream",
     "Switches",
     "TargetedDevice",
     "Triple",
+    "Uses",
+    "WorkerStream",
     "address_of",
     "alias_classes",
     "array_of",
     "assertion_failed",
+    "capture",
     "check_access",
     "check_cube_dim",
+    "close_calls",
     "convert_scalar",
     "cube_dim_over",
     "default_device",
@@ -125,7 +135,9 @@ __all__ = [
     "pack",
     "quick_launch",
     "raise_fault",
+    "recording_here",
     "registry",
+    "reopen_calls",
     "report_block",
     "runtime_names",
     "set_default_device",

@@ -21,6 +21,7 @@ from cubepy.records import dataclass
 from cubepy.runtime.buffers import Buffer
 
 __all__ = [
+    "EMPTY",
     "ArrayFacts",
     "Span",
     "address_of",
@@ -35,6 +36,7 @@ Array = np.ndarray[Any, Any]
 #: The memory (0: the host's) and the bytes an array touches, from the first to behind the last.
 Span = tuple[int, int, int]
 
+#: That of an array without elements, wherever it points: it overlaps nothing.
 EMPTY: Span = (0, 0, 0)
 # Distances, in elements, that stand for a class where only the class matters.
 _EXAMPLE = {

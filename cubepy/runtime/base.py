@@ -4,13 +4,16 @@ A :class:`Runtime` lists its devices; a :class:`Device` owns memory, loads an :c
 launches it over a :class:`Grid` with one :class:`Binding` an argument. What every runtime shares
 (checking arguments, copying host arrays in and out, splitting grids, pools) stands above this
 contract, in `launch.py`.
+
+A device must have the abstract members. The others have a default that is right for any device, or
+say in their first words what having them brings.
 """
 
 from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,9 @@ import numpy as np
 from cubepy.ir import Scalar
 from cubepy.records import dataclass
 from cubepy.runtime.buffers import Buffer, empty_buffer
+from cubepy.runtime.events import Event, HostEvent
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats
+from cubepy.runtime.streams import Stream, WorkerStream
 from cubepy.target import Artifact, Target
 
 if TYPE_CHECKING:
@@ -152,28 +157,51 @@ class Device(ABC):
 
     @abstractmethod
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
-        """Run a kernel; work of one device happens in order. Nothing is done for a grid without
-        cubes.
+        """Run a kernel; launches that are given to no stream happen in order. Nothing is done for a
+        grid without cubes.
 
         Raises OutOfBoundsError or AssertionFailed if the kernel reported a fault.
         """
 
+    def stream(self) -> Stream:
+        """A new stream of launches that nobody waits for. By default a thread launches them."""
+        return WorkerStream(self)
+
+    def record(self) -> Event:
+        """An event behind every launch that was given to no stream.
+
+        By default it has been reached: launches have finished when they return.
+        """
+        return HostEvent.now()
+
     @property
     def takes_words(self) -> bool:
-        """Whether kernels read the argument block of their `Abi`, so that `launch_words` works."""
+        """Whether kernels read the argument block of their `Abi`, and host memory as it is.
+
+        Such a device has `address`, `words_launch` and `words_replay`, and its launches have
+        finished when they return.
+        """
         return False
 
     def address(self, memory: Any) -> int:
-        """Where a memory of this device begins; only for devices that take words."""
+        """Where a memory of this device begins."""
         raise NotImplementedError
 
-    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytes) -> None:
-        """Like `launch`, the argument block already filled but for its last word, REPORT.
+    def words_launch(self, kernel: LoadedKernel, grid: Grid) -> Callable[[bytes], None]:
+        """A function that is `launch`, given the argument block filled but for its last word.
 
-        The short way for host memory: no binding is made for an argument, and the launch has
-        finished when it returns. The caller keeps the arrays alive.
+        The short way: no binding is made for an argument. The caller keeps the arrays alive.
         """
         raise NotImplementedError
+
+    def words_replay(
+        self, launches: Sequence[tuple[LoadedKernel, Grid, bytes]]
+    ) -> Callable[[], None] | None:
+        """A function that does these launches in order; None if only one after the other will do.
+
+        The arrays stay where they are and alive as long as the function.
+        """
+        return None
 
     def native_kind(self, base: type) -> NativeKind | None:
         """A subclass of `base` whose calls are launches in machine code, or None if there is none.
@@ -188,7 +216,7 @@ class Device(ABC):
 
     @abstractmethod
     def sync(self) -> None:
-        """Wait until every launch has finished."""
+        """Wait until every launch that was given to no stream has finished."""
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Buffer:
         """A buffer of arbitrary content."""
@@ -199,6 +227,7 @@ class Device(ABC):
         host = np.ascontiguousarray(data).reshape(np.shape(data))
         buffer = empty_buffer(self, host.shape, host.dtype)
         if host.nbytes:
+            buffer.uses.settle(writes=True)
             self.write(buffer.memory, host)
         return buffer
 

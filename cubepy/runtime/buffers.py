@@ -13,7 +13,8 @@ import numpy as np
 
 from cubepy.errors import ArgumentError
 from cubepy.ir import scalar_of_numpy
-from cubepy.records import dataclass
+from cubepy.records import dataclass, field
+from cubepy.runtime.events import Uses
 from cubepy.runtime.pool import Lease
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Buffer:
     """An array on a device. `offset` and `strides` count bytes, as NumPy's do.
 
     `view` is the same memory as a NumPy array, where it is the host's; `lease` keeps it from being
-    used for anything else.
+    used for anything else, `uses` are the launches on streams that work on it.
     """
 
     device: Device
@@ -38,6 +39,7 @@ class Buffer:
     offset: int = 0
     view: np.ndarray[Any, Any] | None = None
     lease: Lease | None = None
+    uses: Uses = field(default_factory=Uses)
 
     @property
     def ndim(self) -> int:
@@ -65,6 +67,7 @@ class Buffer:
     def numpy(self) -> np.ndarray[Any, Any]:
         """A NumPy array with the content, after all launches that write it; always a copy."""
         copied = np.empty(self.shape, self.dtype)
+        self.uses.settle(writes=False)
         if copied.nbytes:
             self.device.read(self.memory, copied)
         return copied
@@ -99,4 +102,5 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
         strides=row_major_strides(extents, element.itemsize),
         view=device.host_view(lease, extents, element),
         lease=lease,
+        uses=lease.uses,
     )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from cubepy.runtime.arguments import (
+    EMPTY,
     Span,
     address_of,
     alias_classes,
@@ -46,9 +47,9 @@ def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -
         if kind is ndarray and (shape := value.shape):
             flags = value.flags.num & _SEEN
             if flags & _USUAL == _USUAL:
-                start = address_of(value)
                 parts += (value.dtype, len(shape), flags)
-                spans.append((0, start, start + value.nbytes))
+                start, size = address_of(value), value.nbytes
+                spans.append((0, start, start + size) if size else EMPTY)
             else:
                 parts.append(facts_of(value))
                 spans.append(span_of(value))

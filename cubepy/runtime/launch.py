@@ -17,8 +17,10 @@ from cubepy.records import dataclass, field
 from cubepy.runtime.arguments import ArrayFacts, array_of, facts_of, span_of
 from cubepy.runtime.base import ArrayBinding, Binding, Device, Grid, LoadedKernel, ScalarBinding
 from cubepy.runtime.buffers import Buffer
+from cubepy.runtime.events import Event, Uses
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.staging import stage
+from cubepy.runtime.streams import Stream
 from cubepy.runtime.targeted import memory_owner
 from cubepy.target import Artifact
 
@@ -50,7 +52,13 @@ def check_access(artifact: Artifact, facts: Sequence[ArrayFacts | None]) -> None
             )
 
 
-def launch(device: Device, kernel: LoadedKernel, grid: Grid, values: Sequence[object]) -> None:
+def launch(
+    device: Device,
+    kernel: LoadedKernel,
+    grid: Grid,
+    values: Sequence[object],
+    stream: Stream | None = None,
+) -> None:
     """Launch `kernel` with `values`, one a parameter, and wait for what lies in host memory."""
     if grid.cubes == 0:
         return
@@ -58,11 +66,47 @@ def launch(device: Device, kernel: LoadedKernel, grid: Grid, values: Sequence[ob
     for number, value in enumerate(values):
         plan.add(number, value)
     bindings = plan.finish()
-    device.launch(kernel, grid, bindings)
+    if stream is None:
+        _launch_here(device, kernel, grid, bindings, plan.buffers)
+    else:
+        _launch_there(stream, kernel, grid, bindings, plan.buffers)
     if plan.host:
-        device.sync()
+        device.sync() if stream is None else stream.synchronize()
     for after in reversed(plan.afterwards):  # from the device first, then from aligned copies
         after()
+
+
+# The uses of a buffer, and whether the launch writes it.
+Touched = Sequence[tuple[Uses, bool]]
+
+
+def _launch_here(
+    device: Device, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding], buffers: Touched
+) -> None:
+    for uses, writes in buffers:
+        uses.settle(writes=writes)
+    device.launch(kernel, grid, bindings)
+    if buffers:
+        event = device.record()
+        if not event.done:
+            _remember(event, buffers)
+
+
+def _launch_there(
+    stream: Stream, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding], buffers: Touched
+) -> None:
+    for uses, writes in buffers:
+        for event in uses.before(writes=writes):
+            if event.stream is not stream:
+                stream.wait(event)
+    stream.launch(kernel, grid, bindings)
+    if buffers:
+        _remember(stream.record(), buffers)
+
+
+def _remember(event: Event, buffers: Touched) -> None:
+    for uses, writes in buffers:
+        uses.add(event, writes=writes)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,6 +117,7 @@ class _Plan:
     artifact: Artifact
     bindings: dict[int, Binding] = field(default_factory=dict)
     host: dict[int, Array] = field(default_factory=dict)
+    buffers: list[tuple[Uses, bool]] = field(default_factory=list)
     afterwards: list[Callable[[], None]] = field(default_factory=list)
 
     def add(self, number: int, value: object) -> None:
@@ -85,6 +130,7 @@ class _Plan:
         array = array_of(value, _place(self.artifact, number))
         if isinstance(array, Buffer):
             self._check_device(number, array)
+            self.buffers.append((array.uses, self.artifact.access[number] in UNSURE))
             self.bindings[number] = self._bound(
                 number, array.memory, array.offset, array.shape, array.strides
             )

@@ -8,7 +8,6 @@ the class's own `__call__`, which decides what it means and may teach the object
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from inspect import Parameter
 from typing import Any, Protocol
@@ -29,23 +28,7 @@ __all__ = [
     "NativeEntry",
     "NativeKind",
     "NativeTable",
-    "Switches",
-    "switches",
 ]
-
-
-class Switches(ctypes.Structure):
-    """Two words that machine code reads before every launch.
-
-    `epoch` changes when what launchers have looked up may be wrong: the default device is another.
-    While `closed` is not zero, every launch takes the general way.
-    """
-
-    _fields_ = (("epoch", ctypes.c_int64), ("closed", ctypes.c_int64))
-
-
-#: The process's own.
-switches = Switches()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 from cubepy.errors import OutOfMemoryError
 from cubepy.records import dataclass
+from cubepy.runtime.events import Uses
 
 __all__ = ["Lease", "MemoryPool", "MemoryStats", "size_class"]
 
@@ -54,19 +55,26 @@ class MemoryStats:
 
 
 class Lease:
-    """A block of a pool, until nothing refers to this any more. `memory` is the device's own."""
+    """A block of a pool, until nothing refers to this any more. `memory` is the device's own.
 
-    __slots__ = ("__weakref__", "_returned", "memory", "persistent", "size")
+    `uses` are the launches on streams that may still work on it, also those of the lease
+    before: a block is used again at once, and what is on the same stream need not even wait.
+    """
 
-    def __init__(self, memory: Any, size: int, returned: deque[Any], *, persistent: bool) -> None:
+    __slots__ = ("__weakref__", "_returned", "memory", "persistent", "size", "uses")
+
+    def __init__(
+        self, memory: Any, size: int, uses: Uses, returned: deque[Any], *, persistent: bool
+    ) -> None:
         self.memory = memory
+        self.uses = uses
         self.size = size
         self.persistent = persistent
         self._returned = returned
 
     def __del__(self) -> None:
         # No lock here: this may run at any time, also while this thread is inside the pool.
-        self._returned.append((self.memory, self.size, self.persistent))
+        self._returned.append((self.memory, self.uses, self.size, self.persistent))
 
 
 class MemoryPool:
@@ -75,8 +83,8 @@ class MemoryPool:
     def __init__(self, allocate: Callable[[int], Any]) -> None:
         self._allocate = allocate
         self._lock = threading.Lock()
-        self._returned: deque[tuple[Any, int, bool]] = deque()
-        self._idle: dict[int, list[Any]] = {}
+        self._returned: deque[tuple[Any, Uses, int, bool]] = deque()
+        self._idle: dict[int, list[tuple[Any, Uses]]] = {}
         self._scopes = threading.local()
         self._in_use = self._blocks = self._peak = self._waiting = self._persistent = 0
         self._allocations = self._reuses = 0
@@ -90,18 +98,18 @@ class MemoryPool:
             self._collect()
             waiting = self._idle.pop(rounded, None)
             if waiting:
-                memory = waiting.pop()
+                memory, uses = waiting.pop()
                 self._idle[rounded] = waiting  # behind the others: used last
                 self._waiting -= rounded
                 self._reuses += 1
             else:
-                memory = self._allocated(rounded)
+                memory, uses = self._allocated(rounded), Uses()
                 self._allocations += 1
             self._in_use += rounded
             self._blocks += 1
             self._persistent += rounded if persistent else 0
             self._peak = max(self._peak, self._in_use)
-        return Lease(memory, rounded, self._returned, persistent=persistent)
+        return Lease(memory, rounded, uses, self._returned, persistent=persistent)
 
     def _allocated(self, size: int) -> Any:
         try:
@@ -117,14 +125,14 @@ class MemoryPool:
     def _collect(self) -> None:
         """Take back what was let go since."""
         while self._returned:
-            memory, size, persistent = self._returned.popleft()
+            memory, uses, size, persistent = self._returned.popleft()
             self._in_use -= size
             self._blocks -= 1
             if persistent:
                 self._persistent -= size
             else:
                 waiting = self._idle.pop(size, [])
-                waiting.append(memory)
+                waiting.append((memory, uses))
                 self._idle[size] = waiting
                 self._waiting += size
         self._trim(max(ALWAYS_KEPT, self._peak))

@@ -7,7 +7,7 @@ by the key of the launch, that every array argument is of the kind it was made f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -59,7 +59,7 @@ class _Kind(IntEnum):
 class QuickLaunch:
     """Launches of one kernel with NumPy arrays and numbers."""
 
-    __slots__ = ("_device", "_kernel", "_packer", "_parameters")
+    __slots__ = ("_device", "_kernel", "_last", "_packer", "_parameters")
 
     def __init__(
         self,
@@ -70,6 +70,7 @@ class QuickLaunch:
     ) -> None:
         self._device = device
         self._kernel = kernel
+        self._last: tuple[Grid | None, Callable[[bytes], None]] = (None, _nothing)
         self._packer = Packer(kernel.artifact.abi)
         types = kernel.artifact.abi.types
         self._parameters = [
@@ -78,6 +79,15 @@ class QuickLaunch:
         ]
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
+        """Launch and wait."""
+        known, run = self._last
+        if known is not grid:
+            run = self._device.words_launch(self._kernel, grid)
+            self._last = (grid, run)
+        run(self.words(grid, values))
+
+    def words(self, grid: Grid, values: Sequence[Any]) -> bytes:
+        """The argument block of a launch, once the memory of its buffers is ready."""
         numbers: list[float] = []
         for number, at, kind, size in self._parameters:
             value = values[at]
@@ -88,6 +98,8 @@ class QuickLaunch:
                 numbers += value.shape
                 numbers += [stride // size for stride in value.strides]
             elif kind is _Kind.BUFFER:
+                if value.uses.any:
+                    value.uses.settle(writes=True)
                 numbers.append(self._device.address(value.memory) + value.offset)
                 numbers += value.shape
                 numbers += [stride // size for stride in value.strides]
@@ -100,7 +112,7 @@ class QuickLaunch:
         numbers += grid.cube_count
         numbers += grid.extent
         numbers.append(0)
-        self._device.launch_words(self._kernel, grid, self._packer.block(numbers))
+        return self._packer.block(numbers)
 
     def _scalar(self, number: int, value: object) -> float:
         artifact = self._kernel.artifact
@@ -108,6 +120,10 @@ class QuickLaunch:
         assert isinstance(element, Scalar)
         place = f"{artifact.kernel_name}: argument {artifact.abi.names[number]!r}"
         return scalar_word(convert_scalar(value, element, place), element)
+
+
+def _nothing(words: bytes) -> None:
+    """What runs before there is a grid: it never does."""
 
 
 # Far from where a float would round to infinity in f32.

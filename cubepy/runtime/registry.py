@@ -18,7 +18,7 @@ from cubepy import config
 from cubepy.errors import RuntimeUnavailable
 from cubepy.late import late_import
 from cubepy.runtime.base import Device, Runtime
-from cubepy.runtime.native import switches
+from cubepy.runtime.switches import switches
 from cubepy.runtime.targeted import TargetedDevice
 from cubepy.target import Target
 

@@ -60,6 +60,7 @@ def stage(device: Device, arrays: Sequence[Array]) -> list[Staged]:
             if array.size:
                 np.copyto(_view(array, image, address_of(array) - low), array)
         lease = device.pool.take(image.nbytes)
+        lease.uses.settle(writes=True)
         device.write(lease.memory, image)
         for number, array in zip(group, members, strict=True):
             offset = address_of(array) - low if array.size else 0

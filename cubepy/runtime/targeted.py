@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
+from cubepy.runtime.events import Event
 from cubepy.runtime.native import NativeKind, NativeTable
 from cubepy.runtime.pool import Lease, MemoryPool
+from cubepy.runtime.streams import Stream
 from cubepy.target import Artifact, Target
 
 __all__ = ["TargetedDevice", "memory_owner"]
@@ -95,9 +97,23 @@ class TargetedDevice(Device):
         """As the inner device says."""
         return self.inner.address(memory)
 
-    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytes) -> None:
+    def words_launch(self, kernel: LoadedKernel, grid: Grid) -> Callable[[bytes], None]:
         """Launch on the inner device."""
-        self.inner.launch_words(kernel, grid, words)
+        return self.inner.words_launch(kernel, grid)
+
+    def words_replay(
+        self, launches: Sequence[tuple[LoadedKernel, Grid, bytes]]
+    ) -> Callable[[], None] | None:
+        """Replay on the inner device."""
+        return self.inner.words_replay(launches)
+
+    def stream(self) -> Stream:
+        """A stream of the inner device."""
+        return self.inner.stream()
+
+    def record(self) -> Event:
+        """An event of the inner device."""
+        return self.inner.record()
 
     def sync(self) -> None:
         """Wait for the inner device."""

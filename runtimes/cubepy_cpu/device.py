@@ -9,8 +9,9 @@ business.
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -137,40 +138,48 @@ class CpuDevice(Device):
             for binding in bindings
         ]
         words = pack(kernel.artifact.abi, bindings, grid, addresses)
-        self.launch_words(kernel, grid, words.tobytes())
+        self.words_launch(kernel, grid)(words.tobytes())
 
     def address(self, memory: HostMemory) -> int:
         """Where a memory begins."""
         return memory.address
 
-    def launch_words(self, kernel: LoadedKernel, grid: Grid, words: bytes) -> None:
-        """Run the kernel on a filled block of words and wait; raises what it reported."""
+    def words_launch(self, kernel: LoadedKernel, grid: Grid) -> Callable[[bytes], None]:
+        """Runs the kernel on a filled block of words and waits; raises what it reported."""
         code: Code = kernel.handle
-        tasks = code.tasks(grid)
-        if tasks == 0:
-            return
-        if not code.reports:
-            _run(code, grid, words, tasks)
-            return
-        block = report_block(kernel.artifact)
-        assert block is not None
-        try:
-            _run(code, grid, words[:-8] + block.ctypes.data.to_bytes(8, "little"), tasks)
-        finally:
-            write_prints(kernel.artifact, grid, block)
-        raise_fault(kernel.artifact, grid, block)
+        tasks, hint = code.tasks(grid), code.work(grid)
+        if tasks and code.reports:
+            return functools.partial(_launch_reporting, kernel, grid, tasks, hint)
+        entry, arena_bytes, run = code.entry, code.arena_bytes, threads.run
+        return lambda words: run(entry, words, tasks, arena_bytes, hint)
+
+    def words_replay(
+        self, launches: Sequence[tuple[LoadedKernel, Grid, bytes]]
+    ) -> Callable[[], None] | None:
+        """All launches in one call of machine code, where that is open."""
+        return entry.replay([(kernel.handle, grid, words) for kernel, grid, words in launches])
 
     def sync(self) -> None:
         """Nothing to wait for: launches have finished when they return."""
 
 
+def _launch_reporting(
+    kernel: LoadedKernel, grid: Grid, tasks: int, hint: int, words: bytes
+) -> None:
+    """A launch whose last word leads to the block where it may report something."""
+    code: Code = kernel.handle
+    block = report_block(kernel.artifact)
+    assert block is not None
+    words = words[:-8] + block.ctypes.data.to_bytes(8, "little")
+    try:
+        threads.run(code.entry, words, tasks, code.arena_bytes, hint)
+    finally:
+        write_prints(kernel.artifact, grid, block)
+    raise_fault(kernel.artifact, grid, block)
+
+
 def _view(address: int, size: int) -> np.ndarray[Any, Any]:
     return np.asarray((ctypes.c_uint8 * size).from_address(address))
-
-
-def _run(code: Code, grid: Grid, words: bytes, tasks: int) -> None:
-    work = code.work(grid)
-    threads.run(code.entry, words, tasks, arena_bytes=code.arena_bytes, work_hint=work)
 
 
 @contextmanager

@@ -245,8 +245,11 @@ axis:
   %more = icmp slt i64 %next, %ndim
   br i1 %more, label %axis, label %cover
 cover:
+  ; An array without elements covers nothing, at 0: whatever it points into, it overlaps nothing.
   %bytes = shl i64 %product, %shift
-  %low = ptrtoint ptr %data to i64
+  %void = icmp eq i64 %bytes, 0
+  %origin = ptrtoint ptr %data to i64
+  %low = select i1 %void, i64 0, i64 %origin
   %high = add i64 %low, %bytes
   store i64 %low, ptr %span
   %span.high = getelementptr i64, ptr %span, i64 1
@@ -322,8 +325,8 @@ usable:
   br label %axis
 cover:
   %stop = add i64 %high, %size
-  %low.seen = select i1 %empty, i64 %origin, i64 %low
-  %stop.seen = select i1 %empty, i64 %origin, i64 %stop
+  %low.seen = select i1 %empty, i64 0, i64 %low
+  %stop.seen = select i1 %empty, i64 0, i64 %stop
   store i64 %low.seen, ptr %span
   %span.high = getelementptr i64, ptr %span, i64 1
   store i64 %stop.seen, ptr %span.high

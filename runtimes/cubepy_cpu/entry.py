@@ -11,7 +11,7 @@ import ctypes
 import functools
 import inspect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,16 @@ from cubepy.runtime import (
     ExpectedCall,
     ExpectedNumber,
     ExpectedVariable,
+    Grid,
     Packer,
     grid_words,
 )
 from cubepy.target import Abi, WordKind
 from cubepy_cpu import probe, threads, worker_code
 from cubepy_cpu.loaded_code import Code
-from cubepy_cpu.structures import Class, Parameter, Plan, Record, Sink, Source, Variable
+from cubepy_cpu.structures import Class, Command, Parameter, Plan, Record, Sink, Source, Variable
 
-__all__ = ["Entry", "Kind", "Table", "kind_of", "table_of"]
+__all__ = ["Entry", "Kind", "Table", "kind_of", "replay", "table_of"]
 
 # Calls that one callable knows; the oldest is forgotten for another.
 KEPT = 8
@@ -199,6 +200,28 @@ class Entry:
             earlier.record.next = 0 if later is None else later.address
         plan.first = known.address
         return True
+
+
+def replay(launches: Sequence[tuple[Code, Grid, bytes]]) -> Callable[[], None] | None:
+    """A function that does these launches in one call; None if Python has to be between them."""
+    if probe.why_not() or any(code.reports for code, _, _ in launches):
+        return None
+    some = [(code, code.tasks(grid), code.work(grid), words) for code, grid, words in launches]
+    some = [each for each in some if each[1]]
+    blocks = [(ctypes.c_char * len(words)).from_buffer_copy(words) for *_, words in some]
+    commands = (Command * len(some))(
+        *(
+            Command(code.entry, ctypes.addressof(block), tasks, code.arena_bytes, hint)
+            for (code, tasks, hint, _), block in zip(some, blocks, strict=True)
+        )
+    )
+    _reserve_arena(max((code.arena_bytes for code, *_ in some), default=0))
+    count, start = len(some), ctypes.addressof(commands)
+
+    def run(kept: object = (commands, blocks)) -> None:
+        threads.replay(start, count)
+
+    return run
 
 
 def _servable(call: ExpectedCall) -> bool:

@@ -26,9 +26,9 @@ from cubepy.records import dataclass
 from cubepy.runtime import switches
 from cubepy_cpu import arena, jit, probe, worker_code
 from cubepy_cpu.host import processor_count
-from cubepy_cpu.structures import Context
+from cubepy_cpu.structures import Command, Context
 
-__all__ = ["context", "machine_functions", "num_threads", "run", "set_num_threads"]
+__all__ = ["context", "machine_functions", "num_threads", "replay", "run", "set_num_threads"]
 
 _JOIN_SECONDS = 2.0
 
@@ -51,6 +51,7 @@ class _Code:
     stop: _Function
     worker: _Function
     run: _Function | None
+    replay: _Function | None
     sleeps: bool
 
 
@@ -94,6 +95,7 @@ def _load_code(futex: bool, native: bool) -> _Code:  # noqa: FBT001 - a key
         stop=function("stop", None, pointer)[1],
         worker=function("worker", None, pointer, pointer, number)[0],
         run=_run_function(function) if native else None,
+        replay=function("replay", number, pointer, pointer, number)[1] if native else None,
         sleeps=futex,
     )
 
@@ -170,12 +172,8 @@ class Pool:
             self._run(entry, arguments, tasks, arena_bytes, work_hint)
             return
         status = launch(_CONTEXT, self._address, entry, arguments, tasks, arena_bytes, work_hint)
-        if not status:
-            return
-        if status == worker_code.RUN_NO_MEMORY:
-            raise OutOfMemoryError(f"no room for {arena_bytes} bytes of scratch memory")
-        if status == worker_code.RUN_FORKED:
-            complain()
+        if status:
+            _explain(status, arena_bytes)
 
     def _run(
         self, entry: int, arguments: int | bytes, tasks: int, arena_bytes: int, work_hint: int
@@ -302,6 +300,14 @@ def complain() -> None:
 context.complain = id(complain)
 
 
+def _explain(status: int, arena_bytes: int) -> None:
+    """Raise what a launch in machine code answered; an error of Python's is raised already."""
+    if status == worker_code.RUN_NO_MEMORY:
+        raise OutOfMemoryError(f"no room for {arena_bytes} bytes of scratch memory")
+    if status == worker_code.RUN_FORKED:
+        complain()
+
+
 class _State:
     """The process's pool and how many threads it shall have.
 
@@ -320,7 +326,7 @@ _state = _State()
 
 
 def run(
-    entry: int, arguments: int | bytes, tasks: int, *, arena_bytes: int = 0, work_hint: int = 0
+    entry: int, arguments: int | bytes, tasks: int, arena_bytes: int = 0, work_hint: int = 0
 ) -> None:
     """Call `entry(arguments, begin, end, arena)` for chunks that cover [0, tasks), and wait.
 
@@ -333,6 +339,18 @@ def run(
     """
     if tasks > 0:
         (_state.pool or _make_pool()).run(entry, arguments, tasks, arena_bytes, work_hint)
+
+
+def replay(commands: int, count: int) -> None:
+    """Do `count` launches in order, that stand as `Command` at an address."""
+    if _state.pool is None:
+        _make_pool()
+    code = _code()
+    assert code.replay is not None
+    status = code.replay(_CONTEXT, commands, count)
+    if status:
+        largest = max(each.arena_bytes for each in (Command * count).from_address(commands))
+        _explain(status, largest)
 
 
 def num_threads() -> int:

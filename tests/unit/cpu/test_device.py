@@ -125,7 +125,7 @@ def test_block_of_words_can_be_given(cpu: CpuDevice) -> None:
         sizes,
         [0, out.ctypes.data],
     )
-    cpu.launch_words(loaded, sizes, words.tobytes())
+    cpu.words_launch(loaded, sizes)(words.tobytes())
     assert out.tolist() == [-1] * 8
 
 

@@ -266,6 +266,17 @@ def test_overlaps_are_seen() -> None:
         assert is_native(launch, 1.0, same, same)
 
 
+def test_an_empty_array_inside_another_teaches_no_overlap() -> None:
+    """The kernel was made for arrays apart: the next call, with some that are not, is another's."""
+    launch, memory = fresh(saxpy).over(64), ones(200)
+    whole, inside, overlapping = memory[:64], memory[20:20], memory[10:74]
+    launch(1.0, inside, whole)
+    assert is_native(launch, 1.0, inside, whole)
+    assert is_native(launch, 1.0, ones(), whole)
+    assert not is_native(launch, 1.0, overlapping, whole)
+    assert is_native(launch, 1.0, overlapping, whole)
+
+
 def test_comptime_values_are_known_by_identity() -> None:
     launch = powered.over(4)
     x = np.full(4, 3, np.float32)
