@@ -83,7 +83,8 @@ class Diagnostic:
 
     def render(self) -> str:
         """The complaint as shown to a person, several lines."""
-        lines = [f"{self.loc}: error: {self.message}", excerpt(self.loc)]
+        where = f"{self.loc}: " if self.loc.known else ""
+        lines = [f"{where}error: {self.message}", excerpt(self.loc)]
         for text, place in self.notes:
             lines += [f"{place}: note: {text}", excerpt(place)]
         call = self.loc.inlined_at

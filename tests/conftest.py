@@ -18,6 +18,13 @@ hypothesis.settings.load_profile(
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden` writes down what is found, to be read before it is committed."""
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite expected texts: tests/errors, golden"
+    )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Point everything that asks for the user's cache folder at one that dies with the session."""

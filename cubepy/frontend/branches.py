@@ -17,6 +17,7 @@ from cubepy.frontend.values import (
     Known,
     Poison,
     Value,
+    is_memory,
     is_number,
     same_kind,
     with_items,
@@ -86,10 +87,10 @@ def _pair(
     if not _is_value(a) or not _is_value(b):
         raise frame.error(
             CubeTypeError,
-            f"the condition is a run-time one, so it cannot choose between {describe(a)} and "
-            f"{describe(b)}",
+            f"a condition at run time cannot choose between {describe(a)} and {describe(b)}",
             at,
-            "choose while compiling, or subscript inside the arms",
+            "choose while compiling, or use the values inside the arms: "
+            + ("x[i] if … else y[i]" if is_memory(a) or is_memory(b) else "f(v) if … else g(v)"),
         )
     pairs.append(_typed_pair(frame, then, other, at))
     return POISON

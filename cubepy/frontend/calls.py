@@ -160,8 +160,22 @@ def _call(frame: Frame, callee: Value, call: Call) -> Value:
         if found is not None:
             return found
     if not isinstance(callee, Known) or not callable(target):
-        raise frame.error(CubeTypeError, f"cannot call {describe(callee)}", call.node)
+        raise _no_function(frame, callee, call.node)
     return _call_known(frame, target, call)
+
+
+def _no_function(frame: Frame, callee: Value, node: ast.Call) -> SourceError:
+    """The error for a call of something else."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    hidden = name in frame.analysis.names and hasattr(builtins, name)
+    return frame.error(
+        CubeTypeError,
+        f"cannot call {describe(callee)}",
+        node,
+        f"{name} is a variable here: rename it to call Python's {name}"
+        if hidden
+        else "only functions are called; for a product write *",
+    )
 
 
 def recursion(frame: Frame, node: ast.Call) -> SourceError:
@@ -220,7 +234,9 @@ def _builtin(target: Any) -> Handler | None:
 def _alternative(name: str) -> str:
     short = name.rpartition(".")[2]
     return (
-        f"write cb.{short}" if short in _INTRINSICS else "call a @cb.cube function, or cb.comptime"
+        f"write cb.{short}"
+        if short in _INTRINSICS
+        else "write it as a helper, or let Python evaluate it while compiling: cb.comptime(…)"
     )
 
 
@@ -260,7 +276,7 @@ def bind_call(
         )
     for name, operand in call.keywords.items():
         if name not in allowed or name in found:
-            problem = "got twice" if name in found else "unknown"
+            problem = "given twice" if name in found else "unknown"
             raise frame.error(
                 CubeTypeError,
                 f"{call.name}: the argument {name!r} is {problem}",

@@ -44,6 +44,7 @@ __all__ = [
     "convert",
     "is_scalar",
     "literal",
+    "no_integer_type",
     "retype",
     "scalar_type",
     "typed",
@@ -117,7 +118,7 @@ def typed(frame: Frame, value: Value, at: ast.AST) -> Op:
     if isinstance(value, Known) and is_number(value):
         type = default_type(value.value)
         if type is None:
-            raise frame.error(CubeValueError, f"{shown(value.value)} fits no integer type", at)
+            raise no_integer_type(frame, value.value, at)
         return frame.const(type, value.value, at)
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return value
@@ -129,11 +130,23 @@ def typed(frame: Frame, value: Value, at: ast.AST) -> Op:
     )
 
 
+def no_integer_type(frame: Frame, number: Any, at: ast.AST) -> SourceError:
+    """The error for an integer of more than 64 bits."""
+    return frame.error(
+        CubeValueError,
+        f"{shown(number)} fits no integer type",
+        at,
+        "the widest are i64 and u64: split it in two, or use a float",
+    )
+
+
 def _part_of(value: Value, at: ast.AST) -> str:
     """How to get at a number of what is none itself."""
     if is_memory(value) or isinstance(value, Partial):
         return "subscript it: x[i]"
-    return f"take a field of it: {snippet(at)}.name" if isinstance(value, StructValue) else ""
+    if isinstance(value, StructValue):
+        return f"take a field of it: {snippet(at)}.name"
+    return "kernels compute with numbers and bools"
 
 
 def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
@@ -201,7 +214,9 @@ def as_store(frame: Frame, value: Value, element: Scalar, at: ast.AST, target: s
         CubeTypeError,
         f"cannot store {source} into an array of {element}",
         at,
-        f"convert: {target}.dtype({snippet(at)})",
+        f"compare: {snippet(at)} != 0"
+        if element == BOOL
+        else f"convert: {target}.dtype({snippet(at)})",
     )
 
 
@@ -234,7 +249,11 @@ def as_condition(frame: Frame, value: Value, at: ast.AST) -> Op | bool:
         CubeTypeError,
         f"a condition must be bool, not {describe(value)}",
         at,
-        f"compare: {snippet(at)} != 0" if is_scalar(value) else "",
+        f"compare: {snippet(at)} != 0"
+        if is_scalar(value)
+        else f"compare an element, or its length: len({snippet(at)}) > 0"
+        if is_memory(value)
+        else "",
     )
 
 

@@ -12,12 +12,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cubepy.errors import CubeTypeError
-from cubepy.frontend.coercion import Operand, convert, literal, retype, scalar_type, typed, unify
+from cubepy.frontend.coercion import (
+    Operand,
+    convert,
+    is_scalar,
+    literal,
+    retype,
+    scalar_type,
+    typed,
+    unify,
+)
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.operators import evaluate_in_python, refuse_other_kinds
 from cubepy.frontend.promotion import literal_fits, promote
-from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value
-from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, Scalar, ops
+from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
+from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, ops
 
 __all__ = ["compare", "compares_groups"]
 
@@ -88,7 +97,7 @@ def _identity_or_membership(
     a, b = left.value, right.value
     if kind in (ast.Is, ast.IsNot):
         same = a is b or (isinstance(a, Known) and isinstance(b, Known) and a.value is b.value)
-        if isinstance(a, Op) and isinstance(b, Op) and isinstance(a.type, Scalar):
+        if (is_scalar(a) or is_scalar(b)) and all(is_scalar(x) or is_number(x) for x in (a, b)):
             raise frame.error(CubeTypeError, "`is` on run-time values", at, "write ==")
         return Known(same == (kind is ast.Is))
     if isinstance(a, Known) and isinstance(b, Known):

@@ -43,8 +43,8 @@ def describe(value: Value) -> str:
 
 def describe_object(value: object) -> str:
     """A Python object in an error message: never its address, never pages of it."""
-    if value is None:
-        return "None"
+    if value is None or value is ...:
+        return "..." if value is ... else "None"
     if isinstance(value, bool):
         return f"the bool {value}"
     if isinstance(value, int | float):

@@ -126,6 +126,13 @@ _WORDS: dict[type[ast.AST], str] = {
     ast.Nonlocal: "nonlocal variables",
 }
 _FIXES: dict[type[ast.AST], str] = {
+    ast.Delete: "leave it out: a local ends with its function",
+    ast.With: "leave it out: write what it does",
+    ast.AsyncWith: "leave it out: write what it does",
+    ast.AsyncFor: "write a plain for",
+    ast.ClassDef: "define it outside the kernel",
+    ast.AsyncFunctionDef: "define a plain function",
+    ast.TryStar: "nothing raises in a kernel: test the condition with if",
     ast.Try: "nothing raises in a kernel: test the condition with if",
     ast.Raise: "write an error code to an array, or use assert",
     ast.Import: "import outside the kernel",

@@ -21,7 +21,7 @@ from cubepy.frontend.comptime import (
     known_value,
     outside_name,
 )
-from cubepy.frontend.descriptions import describe
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.memory import memory_attribute
@@ -48,7 +48,9 @@ __all__ = ["Condition", "local_function", "lower_condition", "reads_attributes",
 def lower_constant(frame: Frame, node: ast.Constant) -> Value:
     """A literal; complex numbers have no type in kernels."""
     if isinstance(node.value, complex):
-        raise frame.error(CubeTypeError, "kernels have no complex numbers", node)
+        raise frame.error(
+            CubeTypeError, "kernels have no complex numbers", node, "compute with two floats"
+        )
     return Known(node.value)
 
 
@@ -94,7 +96,13 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
         found = reader(frame, owner, node.attr, node)
         if found is not None:
             return found
-    raise frame.error(CubeNameError, f"{describe(owner)} has no attribute {node.attr!r}", node)
+    fields = getattr(owner.maker, "_fields", ()) if isinstance(owner, TupleValue) else ()
+    raise frame.error(
+        CubeNameError,
+        f"{describe(owner)} has no attribute {node.attr!r}",
+        node,
+        f"its fields are {', '.join(fields)}" if fields else "numbers and tuples have none here",
+    )
 
 
 def _outside_path(frame: Frame, node: ast.Attribute) -> tuple[str, ...] | None:
@@ -160,7 +168,12 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
     if isinstance(value, Known) and isinstance(value.value, tuple | list | range | str):
         items = [from_python(frame, item, at) for item in value.value]
         return [kept(item) for item in items] if value.kept else items
-    raise frame.error(CubeTypeError, f"cannot unpack {describe(value)}", at)
+    raise frame.error(
+        CubeTypeError,
+        f"cannot unpack {describe(value)}",
+        at,
+        f"read its elements: {snippet(at)}[0], {snippet(at)}[1], …" if is_memory(value) else "",
+    )
 
 
 @lowers_expression(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Dict, ast.Set)

@@ -257,5 +257,7 @@ class Frame:
         for end, _ in reached:
             for variable in end - everywhere:
                 missing = next(reason for other, reason in reached if variable not in other)
-                self.gaps[variable] = missing
+                inner = self.gaps.get(variable)  # of a path inside, since it was assigned last
+                if inner is None or inner[1].line < missing[1].line:
+                    self.gaps[variable] = missing
         self.assigned = everywhere

@@ -23,10 +23,11 @@ from cubepy.frontend.dispatch import (
 from cubepy.frontend.expressions import lower_condition
 from cubepy.frontend.frame import Assigned, Frame, Loop
 from cubepy.frontend.lang import Intrinsic
+from cubepy.frontend.promotion import promote
 from cubepy.frontend.session import MAXIMUM_TRIPS
 from cubepy.frontend.statements import assign_target
 from cubepy.frontend.values import Known, Poison, TupleValue, Value, is_memory, is_number, kept
-from cubepy.ir import BOOL, INDEX, Op, Region, Scalar, SlotType, ops, param
+from cubepy.ir import BOOL, INDEX, U64, Op, Region, Scalar, SlotType, ops, param
 
 __all__: list[str] = []
 
@@ -170,7 +171,9 @@ def _range_loop(frame: Frame, node: ast.For, call: ast.Call) -> None:
     if bounds is None:
         return
     if not isinstance(node.target, ast.Name):
-        raise frame.error(CubeSyntaxError, "range gives one number at a time", node.target)
+        raise frame.error(
+            CubeSyntaxError, "range gives one number at a time", node.target, "write one name"
+        )
     loop = Loop(node)
     if node.orelse and _has_own(node.body, ast.Break):
         loop.flag = _flag(frame, node)
@@ -191,7 +194,11 @@ def _range_loop(frame: Frame, node: ast.For, call: ast.Call) -> None:
 def _bounds(frame: Frame, call: ast.Call) -> list[Op] | None:
     """Start, stop and step of a `range` as ops of one integer type."""
     if call.keywords or not 1 <= len(call.args) <= 3:
-        raise frame.error(CubeTypeError, "range takes one to three numbers", call)
+        raise frame.error(
+            CubeTypeError, "range takes one to three numbers", call,
+            "write range(stop), range(start, stop) or range(start, stop, step)",
+        )  # fmt: skip
+
     given = [Operand(_weak(lower_expression(frame, argument), frame), argument)
              for argument in call.args]  # fmt: skip
     if any(isinstance(operand.value, Poison) for operand in given):
@@ -209,9 +216,29 @@ def _bounds(frame: Frame, call: ast.Call) -> list[Op] | None:
     if all(isinstance(operand.value, Known) for operand in operands):
         return [frame.const(INDEX, operand.value.value, operand.node)  # type: ignore[union-attr]
                 for operand in operands]  # fmt: skip
+    if _share_no_type(operands):  # any integers go together as bounds
+        operands = [_as_index(frame, operand) for operand in operands]
     if isinstance(step.value, Known) and step.value.value < 0:
         return _downward(frame, operands, call)
     return unify(frame, operands, call, "count between")
+
+
+def _share_no_type(operands: list[Operand]) -> bool:
+    """Whether bounds, all of which fit `index`, have types that do not promote to one."""
+    types = [operand.value.type for operand in operands if isinstance(operand.value, Op)]
+    scalars = [type for type in types if isinstance(type, Scalar)]
+    if U64 in scalars:
+        return False
+    common: Scalar | None = scalars[0] if scalars else INDEX
+    for type in scalars[1:]:
+        common = promote(common, type) if common is not None else None
+    return common is None
+
+
+def _as_index(frame: Frame, operand: Operand) -> Operand:
+    if not isinstance(operand.value, Op):
+        return operand
+    return Operand(convert(frame, operand.value, INDEX, operand.node), operand.node)
 
 
 def _downward(frame: Frame, operands: list[Operand], call: ast.Call) -> list[Op]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from cubepy.errors import ComptimeError, CubeNameError, CubeTypeError, CubeValueError
 from cubepy.frontend.coercion import Operand, as_index, as_store
@@ -127,7 +128,10 @@ def _single_axis(frame: Frame, node: ast.Subscript) -> Value | None:
     rank = memory_type(owner).rank
     if not -rank <= axis.value < rank:
         raise frame.error(
-            CubeValueError, f"axis {axis.value} of an array with {rank} axes", node.slice
+            CubeValueError,
+            f"axis {axis.value} of an array with {counted(rank, 'axis', 'axes')}",
+            node.slice,
+            f"axes count from 0: the last is {rank - 1}",
         )
     read = memory_length if inner.attr == "shape" else _stride
     return read(frame, owner, axis.value % rank, node)
@@ -249,19 +253,38 @@ def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Valu
             node.slice,
             "loop with cb.unroll, or copy the elements to cb.local_array",
         )
+    return _item(frame, owner, at, node)
+
+
+def _item(frame: Frame, owner: Value, at: Any, node: ast.Subscript) -> Value:
+    """`owner[at]` as Python finds it."""
+    holder = owner.items if isinstance(owner, TupleValue) else getattr(owner, "value", None)
+    if not hasattr(type(holder), "__getitem__") and not isinstance(holder, type):
+        raise frame.error(
+            CubeTypeError,
+            f"cannot subscript {describe(owner)}",
+            node,
+            "only arrays, tuples and objects known while compiling have elements",
+        )
+    assert holder is not None
     try:
-        if isinstance(owner, TupleValue):
-            return owner.items[at]  # type: ignore[no-any-return]
-        if isinstance(owner, Known):
-            return from_python(frame, owner.value[at], node)
-    except (IndexError, KeyError, TypeError) as error:
-        raise frame.error(CubeValueError, f"{type(error).__name__}: {error}", node) from error
-    raise frame.error(CubeTypeError, f"cannot subscript {describe(owner)}", node)
+        found = holder[at]
+    except Exception as error:
+        inside = isinstance(error, IndexError) and hasattr(holder, "__len__")
+        raise frame.error(
+            CubeValueError,
+            f"{snippet(node)}: {error}" if str(error) else f"{snippet(node)} cannot be read",
+            node.slice,
+            f"it has {counted(len(holder), 'element')}" if inside else "",
+        ) from error
+    return found if isinstance(owner, TupleValue) else from_python(frame, found, node)
 
 
 def _sliced(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     assert isinstance(node.slice, ast.Slice)
     bounds = [_bound(frame, part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
+    if bounds[2] == 0:
+        raise frame.error(CubeValueError, "the step of a slice is 0", node.slice)
     if isinstance(owner, TupleValue):
         return TupleValue(owner.items[slice(*bounds)])
     if isinstance(owner, Known) and isinstance(owner.value, Sequence):

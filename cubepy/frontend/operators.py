@@ -17,7 +17,16 @@ from cubepy.frontend.coercion import Operand, literal, scalar_type, typed, unify
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits
-from cubepy.frontend.values import POISON, Known, Poison, StructValue, TupleValue, Value, is_number
+from cubepy.frontend.values import (
+    POISON,
+    Known,
+    Partial,
+    Poison,
+    StructValue,
+    TupleValue,
+    Value,
+    is_number,
+)
 from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
 
 __all__ = [
@@ -68,10 +77,13 @@ _VERBS: Mapping[type[ast.AST], str] = {
     ast.Div: "divide",
     ast.FloorDiv: "divide",
     ast.Mod: "take the remainder of",
-    ast.Pow: "raise",
+    ast.Pow: "take the power of",
     ast.BitAnd: "combine",
     ast.BitOr: "combine",
     ast.BitXor: "combine",
+    ast.LShift: "shift",
+    ast.RShift: "shift",
+    **dict.fromkeys((ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE), "compare"),
 }
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 # What Python computes without end if it is asked to: a slip must not hang the compiler.
@@ -192,8 +204,11 @@ def refuse_other_kinds(
 def _how_to_use(operand: Operand) -> str:
     if isinstance(operand.value, StructValue):
         return "combine its fields, or give its class a method for the operator"
-    element = isinstance(operand.value, Op)
-    return f"a kernel computes one element: {snippet(operand.node)}[i]" if element else ""
+    if isinstance(operand.value, Op):
+        return f"a kernel computes one element: {snippet(operand.node)}[i]"
+    if isinstance(operand.value, Partial):
+        return f"give one subscript an axis: {snippet(operand.node).rstrip(']')}, j]"
+    return "kernels compute with numbers and bools"
 
 
 def _arithmetic(
@@ -326,7 +341,7 @@ def _power(frame: Frame, left: Operand, right: Operand, at: ast.AST) -> Value:
     whole = all(isinstance(type, Scalar) and type.is_integer for type in integers)
     if whole and not literal_base and not float_power:
         return _integer_power(frame, left, right, at)
-    base, power = unify(frame, [left, right], at, "raise")
+    base, power = unify(frame, [left, right], at, _VERBS[ast.Pow])
     if not scalar_type(base).is_float:
         raise frame.error(
             CubeTypeError, f"`**` on {base.type}", at, f"convert: f32({snippet(left.node)})"
@@ -393,8 +408,18 @@ def unary(frame: Frame, operation: ast.unaryop, operand: Operand, at: ast.AST) -
     type_ = scalar_type(op)
     if isinstance(operation, ast.Invert):
         if type_.is_float:
-            raise frame.error(CubeTypeError, f"`~` on {type_}", at, "take the bits: cb.bitcast")
+            raise frame.error(
+                CubeTypeError,
+                f"`~` on {type_}",
+                at,
+                f"take the bits: cb.bitcast(u{type_.bits}, {snippet(operand.node)})",
+            )
         return frame.emit(ops.BIT_NOT, op, at=at)
     if type_ == BOOL:
-        raise frame.error(CubeTypeError, "cannot negate a bool", at, "use `not`, or i32(…)")
+        raise frame.error(
+            CubeTypeError,
+            "cannot negate a bool",
+            at,
+            f"write not {snippet(operand.node)}, or convert: i32({snippet(operand.node)})",
+        )
     return op if isinstance(operation, ast.UAdd) else frame.emit(ops.NEG, op, at=at)

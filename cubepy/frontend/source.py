@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
+from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.source_search import find_text
 from cubepy.ir import AttrValue
 from cubepy.location import Loc
@@ -158,7 +159,7 @@ def capture(
     if not isinstance(plain, types.FunctionType):
         raise CubeSyntaxError(
             Diagnostic(
-                message=f"{function!r} is no Python function",
+                message=f"{describe_object(plain)} is no Python function",
                 loc=Loc(file="<unknown>", line=0),
                 help="decorate a function written with def or lambda",
             )

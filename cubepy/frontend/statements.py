@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.annotations import annotation_of
-from cubepy.frontend.coercion import Operand, as_condition
+from cubepy.frontend.coercion import Operand, as_condition, is_scalar
 from cubepy.frontend.comparisons import compare
-from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
 from cubepy.frontend.fitting import fitted
@@ -70,13 +71,19 @@ def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
     scalar = scalar_of(wanted)
     kind = annotation_of(wanted)
     group = kind.kind in ("struct", "tuple")
-    known = scalar is not None or group or wanted is Any
-    if not isinstance(node.target, ast.Name) or not known:
+    if not isinstance(node.target, ast.Name):
         raise frame.error(
             CubeTypeError,
-            "only a variable of a scalar type, a struct or a tuple is annotated in a kernel",
+            "an annotation here: an element has the type of its array",
             node.annotation,
-            "for example total: f64 = 0.0",
+            f"write {snippet(node.target)} = …",
+        )
+    if scalar is None and not group and wanted is not Any:
+        raise frame.error(
+            CubeTypeError,
+            f"a local cannot be annotated {snippet(node.annotation)}",
+            node.annotation,
+            f"annotate it with a scalar type, a struct or a tuple: {node.target.id}: f32 = 0.0",
         )
     if node.value is None:
         raise frame.error(
@@ -106,16 +113,24 @@ def assign_target(frame: Frame, target: ast.expr, value: Value, value_node: ast.
     elif isinstance(target, ast.Attribute):
         raise _frozen(frame, target, value_node)
     else:
-        raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
+        raise _unassignable(frame, target)
+
+
+def _unassignable(frame: Frame, target: ast.expr) -> Exception:
+    what = "an attribute" if isinstance(target, ast.Attribute) else "this"
+    return frame.error(
+        CubeSyntaxError,
+        f"{what} cannot be assigned to in a kernel",
+        target,
+        "assign to a name, an element x[i], or several of them",
+    )
 
 
 def _frozen(frame: Frame, target: ast.Attribute, at: ast.AST) -> Exception:
     """The error for an assignment to an attribute, which nothing in a kernel has."""
     owner = lower_expression(frame, target.value)
     if not isinstance(owner, StructValue):
-        return frame.error(
-            CubeSyntaxError, "an assignment to an attribute", target, "nothing in a kernel has any"
-        )
+        return _unassignable(frame, target)
     name = ast.unparse(target.value)
     return frame.error(
         CubeTypeError,
@@ -147,7 +162,12 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, value_node
             inner_nodes = [value_node] * len(items)
             targets[star] = starred.value
     if len(items) != len(targets):
-        raise frame.error(CubeTypeError, f"{len(items)} values for {len(targets)} names", target)
+        raise frame.error(
+            CubeTypeError,
+            f"{counted(len(items), 'value')} for {counted(len(targets), 'name')}",
+            target,
+            "name each of them; one name with a * takes what is left",
+        )
     for inner, item, inner_node in zip(targets, items, inner_nodes, strict=True):
         assign_target(frame, inner, item, inner_node)
 
@@ -160,12 +180,16 @@ def lower_augmented(frame: Frame, node: ast.AugAssign) -> None:
         variable = frame.analysis.variables[target]
         before = Operand(read(frame, variable, target), target)
         right = Operand(lower_expression(frame, node.value), node.value)
-        assign(frame, variable, binary(frame, node.op, before, right, node), node)
+        try:
+            value = binary(frame, node.op, before, right, node)
+        except CubeTypeError as error:
+            raise _augmented(error, before, right, target.id) from error
+        assign(frame, variable, value, node)
         return
     if isinstance(target, ast.Attribute):
         raise _frozen(frame, target, node)
     if not isinstance(target, ast.Subscript):
-        raise frame.error(CubeSyntaxError, "this cannot be assigned to", target)
+        raise _unassignable(frame, target)
     element = element_of(frame, target)
     if isinstance(element, Poison):
         return
@@ -174,6 +198,15 @@ def lower_augmented(frame: Frame, node: ast.AugAssign) -> None:
     value = binary(frame, node.op, before, right, node)
     if not isinstance(value, Poison):
         store(frame, element, value, node, node.value)
+
+
+def _augmented(error: CubeTypeError, before: Operand, right: Operand, name: str) -> CubeTypeError:
+    """The fix that `name op= value` takes: the target itself cannot be cast."""
+    if not is_scalar(before.value) or not is_scalar(right.value):
+        return error
+    own, other = describe(before.value), describe(right.value)
+    fix = f"convert: {own}({snippet(right.node)}), or let {name} begin as {other}"
+    return CubeTypeError([replace(each, help=fix) for each in error.diagnostics])
 
 
 # ── branches ─────────────────────────────────────────────────────────────────────────────────────
@@ -276,6 +309,13 @@ def _case_condition(frame: Frame, subject: Operand, case: ast.match_case) -> Op 
     return _pattern(frame, subject, case.pattern)
 
 
+_PATTERNS: dict[type[ast.pattern], str] = {
+    ast.MatchSequence: "sequences",
+    ast.MatchMapping: "mappings",
+    ast.MatchClass: "classes",
+}
+
+
 def _pattern(frame: Frame, subject: Operand, pattern: ast.pattern) -> Op | bool:
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
         return True
@@ -297,7 +337,12 @@ def _pattern(frame: Frame, subject: Operand, pattern: ast.pattern) -> Op | bool:
     elif isinstance(pattern, ast.MatchValue):
         other = Operand(lower_expression(frame, pattern.value), pattern.value)
     else:
-        raise frame.error(CubeSyntaxError, "this pattern", pattern, "kernels match values, | and _")
+        raise frame.error(
+            CubeSyntaxError,
+            f"kernels match no {_PATTERNS.get(type(pattern), 'such pattern')}",
+            pattern,
+            "match values, alternatives with |, a name or _",
+        )
     value = compare(frame, ast.Eq(), subject, other, pattern)
     return False if isinstance(value, Poison) else as_condition(frame, value, pattern)
 

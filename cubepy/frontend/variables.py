@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import convert, literal, retype, scalar_type
-from cubepy.frontend.descriptions import describe, shown
+from cubepy.errors import CubeNameError, CubeTypeError
+from cubepy.frontend.coercion import convert, literal, no_integer_type, retype, scalar_type
+from cubepy.frontend.descriptions import describe
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
@@ -93,6 +93,7 @@ def assign(
     """Assign to a variable, whose annotated type is `type` if it has one."""
     if isinstance(value, Op) and value.opdef is ops.CONST and value in frame.soft:
         value = Known(value.attrs["value"])  # another name for a literal is like the literal
+    frame.gaps.pop(variable, None)
     binding = frame.bindings.get(variable)
     if isinstance(value, Poison):
         frame.bindings[variable] = Binding(frame.loc(at), value=POISON)
@@ -174,7 +175,7 @@ def _first_type(frame: Frame, variable: Variable, value: Value, at: ast.AST) -> 
     assert isinstance(value, Known)
     type = default_type(value.value)
     if type is None:
-        raise frame.error(CubeValueError, f"{shown(value.value)} fits no integer type", at)
+        raise no_integer_type(frame, value.value, at)
     return type
 
 

@@ -1,7 +1,7 @@
 """Every wrong kernel of this folder gives the message that stands beside it, to the character.
 
-`name.py` has `kernel` and `ARGUMENTS`, `name.txt` the class of the error and its text. To write a
-new message down, run pytest with `--update-golden`.
+`name.py` has `kernel` and `ARGUMENTS`, or a function `run` that does what is wrong; `name.txt` has
+the class of the error and its text. To write new messages down, run pytest with `--update-golden`.
 """
 
 import importlib.util
@@ -9,12 +9,15 @@ import inspect
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from cubepy import frontend
+from cubepy import compiler, frontend
 from cubepy.errors import CubeError, SourceError
+from cubepy.target import Target
 
+TARGET = Target.parse("cpu:x86-64-v3")
 FOLDER = Path(__file__).parent
 CASES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("test_"))
 
@@ -30,22 +33,36 @@ def imported(path: Path) -> ModuleType:
 
 def message(path: Path) -> str:
     """The class and the text of what the kernel raises, without the folder."""
-    module = imported(path)
-    arguments = inspect.signature(module.kernel).bind(*module.ARGUMENTS).arguments
-    options = frontend.LaunchOptions(cube_dim=(32, 1, 1))
-    source = frontend.capture(module.kernel)
-    specialization = frontend.specialize(source, arguments, options)
     with pytest.raises(CubeError) as caught:
-        frontend.lower(source, specialization)
+        go_wrong(path)
     text = str(caught.value).replace(f"{FOLDER}/", "")
+    assert " at 0x" not in text
     return f"{type(caught.value).__name__}\n{text}\n"
+
+
+def go_wrong(path: Path) -> None:
+    """Do what is wrong: run the module, and its `run` or a compilation of its `kernel`."""
+    module = imported(path)
+    if hasattr(module, "run"):
+        module.run()
+    else:
+        compiled(module.kernel, module.ARGUMENTS)
+
+
+def compiled(kernel: Any, given: tuple[Any, ...]) -> None:
+    """All stages that need no device."""
+    arguments = inspect.signature(kernel).bind(*given).arguments
+    options = frontend.LaunchOptions(cube_dim=(32, 1, 1))
+    source = frontend.capture(kernel)
+    specialization = frontend.specialize(source, arguments, options)
+    compiler.build(source, specialization, TARGET)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_message(path: Path, request: pytest.FixtureRequest) -> None:
     expected = path.with_suffix(".txt")
     found = message(path)
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden"):
         expected.write_text(found, encoding="utf-8")
     assert found == expected.read_text(encoding="utf-8")
 

@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    total: str = 0.0
+    x[0] = total
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

@@ -1,0 +1,15 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+NAME = "sqrt"
+
+
+def kernel(x: Array[f32]):
+    x[0] = NAME(x[1])
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

@@ -1,0 +1,15 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+TABLE = bytearray(b"abc")
+
+
+def kernel(x: Array[f32]):
+    x[0] = f32(TABLE[0])
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

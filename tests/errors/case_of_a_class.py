@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, i32
+
+
+def kernel(n: Array[i32]):
+    match n[0]:
+        case int():
+            n[0] = 1
+
+
+ARGUMENTS = (np.zeros(8, np.int32),)

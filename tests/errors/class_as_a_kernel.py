@@ -1,0 +1,9 @@
+# mypy: ignore-errors
+# ruff: noqa
+import cubepy as cb
+
+
+def run():
+    @cb.cube
+    class Kernel:
+        pass

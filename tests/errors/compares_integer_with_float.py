@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32, i32
+
+
+def kernel(x: Array[f32], n: Array[i32]):
+    if x[0] < n[0]:
+        x[0] = 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32), np.zeros(8, np.int32))

@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    v = x[0]
+    x[0] = v
+    del v
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

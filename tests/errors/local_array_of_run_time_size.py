@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32, i32
+
+
+def kernel(x: Array[f32], n: i32):
+    own = cb.local_array(f32, n, 0.0)
+    x[0] = own[0]
+
+
+ARGUMENTS = (np.zeros(8, np.float32), 3)

@@ -1,0 +1,12 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array
+
+
+def kernel(f: Array[bool]):
+    f[0] = min(f[1], f[2])
+
+
+ARGUMENTS = (np.zeros(8, np.bool_),)

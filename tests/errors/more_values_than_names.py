@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    a, b = x[0], x[1], x[2]
+    x[0] = a + b
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

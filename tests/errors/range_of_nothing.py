@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    for k in range():
+        x[k] = 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

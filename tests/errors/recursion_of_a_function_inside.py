@@ -1,0 +1,15 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32, i32
+
+
+def kernel(x: Array[f32], n: i32):
+    def factorial(k):
+        return k * factorial(k - 1)
+
+    x[0] = f32(factorial(n))
+
+
+ARGUMENTS = (np.zeros(8, np.float32), 3)

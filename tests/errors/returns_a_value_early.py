@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    if x[0] > 0.0:
+        return 1.0
+    x[0] = 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    if 1.0 in {x[0], x[1]}:
+        x[0] = 0.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

@@ -1,0 +1,13 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    x[0] = cb.clamp(x[0], lo=0.0, high=1.0)
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

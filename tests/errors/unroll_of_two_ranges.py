@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    for k in cb.unroll(range(2), range(3)):
+        x[k] = 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)

@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32, i32
+
+
+def kernel(x: Array[f32], n: i32):
+    for k in cb.unroll(range(4), when=n > 2):
+        x[k] = 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32), 3)

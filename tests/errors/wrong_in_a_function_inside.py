@@ -1,0 +1,17 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    offset = 1
+
+    def shifted(v):
+        return v << offset
+
+    x[0] = shifted(x[1])
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)
