@@ -13,29 +13,40 @@ from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.memory import memory_type
 from cubepy.frontend.values import NONE, Known, Partial, TupleValue, Value, is_memory
-from cubepy.ir import BOOL, Op, OpDef, PrivateType, Scalar, ops
+from cubepy.ir import BOOL, I32, SCOPES, Op, OpDef, PrivateType, Scalar, ops, orders_of
 
 __all__: list[str] = []
-
-_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 
 
 # ── barriers ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@lowers_intrinsic("sync_cube")
-def lower_sync_cube(frame: Frame, call: Call) -> Value:
-    """The barrier of the cube."""
-    bind_call(frame, call)
-    frame.emit(ops.SYNC_CUBE, at=call.node)
-    return NONE
+def _barrier(row: OpDef) -> Callable[[Frame, Call], Value]:
+    def run(frame: Frame, call: Call) -> Value:
+        bind_call(frame, call)
+        frame.emit(row, at=call.node)
+        return NONE
+
+    return run
 
 
-@lowers_intrinsic("sync_plane")
-def lower_sync_plane(frame: Frame, call: Call) -> Value:
-    """The barrier of the plane."""
-    bind_call(frame, call)
-    frame.emit(ops.SYNC_PLANE, at=call.node)
+for _row in (ops.SYNC_CUBE, ops.SYNC_STORAGE, ops.SYNC_PLANE):
+    lowers_intrinsic(_row.python)(_barrier(_row))
+
+
+@lowers_intrinsic("fence")
+def lower_fence(frame: Frame, call: Call) -> Value:
+    """`cb.fence(scope)`: "cube" or "device"."""
+    (operand,) = bind_call(frame, call, optional={"scope": None})
+    scope: object = "device"
+    if operand is not None:
+        scope = comptime_value(frame, operand.value, operand.node, "the scope of a fence")
+    if scope not in SCOPES:
+        assert operand is not None
+        raise frame.error(
+            CubeValueError, f"no scope {scope!r}", operand.node, f"one of {', '.join(SCOPES)}"
+        )
+    frame.emit(ops.FENCE, at=call.node, attrs={"scope": str(scope)})
     return NONE
 
 
@@ -106,7 +117,7 @@ def _vote(row: OpDef) -> Callable[[Frame, Call], Value]:
 
 def _lane(row: OpDef) -> Callable[[Frame, Call], Value]:
     def run(frame: Frame, call: Call) -> Value:
-        operand, lane = bind_call(frame, call, "value", "lane")
+        operand, lane, where = bind_call(frame, call, "value", "lane", optional={"where": None})
         assert operand is not None
         assert lane is not None
         op = typed(frame, operand.value, operand.node)
@@ -120,9 +131,23 @@ def _lane(row: OpDef) -> Callable[[Frame, Call], Value]:
             raise frame.error(
                 CubeTypeError, f"a lane number must be an integer, not {at.type}", lane.node
             )
-        return frame.emit(row, op, at, at=call.node)
+        taken = frame.emit(row, op, at, at=call.node)
+        there = None if where is None else _flag(frame, where)
+        if there is None:
+            return taken
+        # a lane that does not count gives its value to nobody
+        counts = frame.emit(row, there, at, at=call.node)
+        return frame.emit(ops.SELECT, counts, taken, op, at=call.node)
 
     return run
+
+
+def _flag(frame: Frame, where: Operand) -> Op | None:
+    """`where=` as a run-time bool; None where it holds for all lanes."""
+    condition = as_condition(frame, where.value, where.node)
+    if isinstance(condition, bool):
+        return None if condition else frame.const(BOOL, condition, where.node)
+    return condition
 
 
 for _row in (
@@ -141,9 +166,15 @@ for _row in (
 
 @lowers_intrinsic("plane_elect")
 def lower_elect(frame: Frame, call: Call) -> Value:
-    """True in one lane."""
-    bind_call(frame, call)
-    return frame.emit(ops.PLANE_ELECT, at=call.node)
+    """True in one lane: the lowest that is there, or the lowest of those that count."""
+    (where,) = bind_call(frame, call, optional={"where": None})
+    there = None if where is None else _flag(frame, where)
+    if there is None:
+        return frame.emit(ops.PLANE_ELECT, at=call.node)
+    number = frame.emit(ops.CAST, there, at=call.node, attrs={"to": I32})
+    below = frame.emit(ops.PLANE_EXCLUSIVE_SUM, number, at=call.node)
+    first = frame.emit(ops.EQ, below, frame.const(I32, 0, call.node), at=call.node)
+    return frame.emit(ops.BIT_AND, there, first, at=call.node)
 
 
 # ── atomics ──────────────────────────────────────────────────────────────────────────────────────
@@ -201,13 +232,16 @@ def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[
     return memory, indices
 
 
-def _order(frame: Frame, operand: Operand | None) -> str:
+def _order(frame: Frame, row: OpDef, operand: Operand | None) -> str:
     if operand is None:
         return "relaxed"
     order = comptime_value(frame, operand.value, operand.node, "the order of an atomic")
-    if order not in _ORDERS:
+    if order not in orders_of(row):
         raise frame.error(
-            CubeValueError, f"no order {order!r}", operand.node, f"one of {', '.join(_ORDERS)}"
+            CubeValueError,
+            f"cb.{row.python} has no order {order!r}",
+            operand.node,
+            f"one of {', '.join(orders_of(row))}",
         )
     return str(order)
 
@@ -235,7 +269,9 @@ def _atomic(row: OpDef) -> Callable[[Frame, Call], Value]:
         bitwise = row in (ops.ATOMIC_AND, ops.ATOMIC_OR, ops.ATOMIC_XOR)
         if bitwise and scalar_type(op).is_float:
             raise frame.error(CubeTypeError, f"{call.name} on floats", call.node)
-        return _emit_atomic(frame, row, memory, [*indices, op], _order(frame, order), call.node)
+        return _emit_atomic(
+            frame, row, memory, [*indices, op], _order(frame, row, order), call.node
+        )
 
     return run
 
@@ -266,27 +302,24 @@ def lower_compare_exchange(frame: Frame, call: Call) -> Value:
         ops.ATOMIC_COMPARE_EXCHANGE,
         memory,
         [*indices, *pair],
-        _order(frame, order),
+        _order(frame, ops.ATOMIC_COMPARE_EXCHANGE, order),
         call.node,
     )
 
 
 @lowers_intrinsic("atomic_load")
 def lower_atomic_load(frame: Frame, call: Call) -> Value:
-    """`cb.atomic_load(array, index)`: adding nothing, which gives the old value."""
+    """`cb.atomic_load(array, index)`."""
     array, position, order = bind_call(frame, call, "array", "index", optional={"order": None})
     assert array is not None
     assert position is not None
     memory, indices = _place(frame, array, position, call.name)
-    element = memory_type(memory).element
-    nothing = frame.const(element, -0.0 if element.is_float else 0, call.node)
-    return _emit_atomic(
-        frame, ops.ATOMIC_ADD, memory, [*indices, nothing], _order(frame, order), call.node
-    )
+    kind = _order(frame, ops.ATOMIC_LOAD, order)
+    return _emit_atomic(frame, ops.ATOMIC_LOAD, memory, indices, kind, call.node)
 
 
 @lowers_intrinsic("atomic_store")
 def lower_atomic_store(frame: Frame, call: Call) -> Value:
     """`cb.atomic_store(array, index, value)`."""
-    _atomic(ops.ATOMIC_EXCHANGE)(frame, call)
+    _atomic(ops.ATOMIC_STORE)(frame, call)
     return NONE

@@ -76,6 +76,7 @@ __all__ = [
     "exp",
     "exp2",
     "expm1",
+    "fence",
     "find_first_set",
     "floor",
     "fma",
@@ -135,6 +136,7 @@ __all__ = [
     "static_print",
     "sync_cube",
     "sync_plane",
+    "sync_storage",
     "tan",
     "tanh",
     "trunc",
@@ -243,6 +245,8 @@ shared: Any = intrinsic("shared")
 local_array: Any = intrinsic("local_array")
 sync_cube: Any = intrinsic("sync_cube")
 sync_plane: Any = intrinsic("sync_plane")
+sync_storage: Any = intrinsic("sync_storage")
+fence: Any = intrinsic("fence")
 cube_uniform: Any = intrinsic("cube_uniform")
 static_assert: Any = intrinsic("static_assert")
 static_print: Any = intrinsic("static_print")

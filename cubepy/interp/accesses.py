@@ -23,8 +23,18 @@ __all__ = ["HANDLERS", "Handler", "located", "spread", "watch"]
 
 Handler = Callable[[State, Op, Mask], None]
 
-PRESENT = {"read": "reads {} from", "write": "writes {} to", "atomic": "atomically updates"}
-PAST = {"read": "read {} from it", "write": "wrote {} to it", "atomic": "atomically updated it"}
+PRESENT = {
+    "read": "reads {} from",
+    "write": "writes {} to",
+    "atomic": "atomically updates",
+    "atomic_read": "atomically reads",
+}
+PAST = {
+    "read": "read {} from it",
+    "write": "wrote {} to it",
+    "atomic": "atomically updated it",
+    "atomic_read": "atomically read it",
+}
 
 
 def located(state: State, op: Op, mask: Mask, indices: tuple[Op, ...]) -> tuple[Memory, Places]:
@@ -140,9 +150,9 @@ def shared(state: State, op: Op, mask: Mask) -> None:
         unwritten = state.reports.unwritten
         made = own_memory(op, batch.cube_of_lane, batch.count, report_unwritten=unwritten)
         if state.reports.races != "none":
-            wide = state.facts.plane_barriers
+            wide = state.facts.plane_barriers or state.facts.orders
             size = made.data.size
-            made.shadow = LaunchShadow(size, batch) if wide else CubeShadow(size)
+            made.shadow = LaunchShadow(size, batch, storage=False) if wide else CubeShadow(size)
         state.cube_memory[path] = made
     state.values[op] = state.cube_memory[path]
 

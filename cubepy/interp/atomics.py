@@ -34,22 +34,53 @@ IN_ORDER = {ops.ATOMIC_ADD: np.add, ops.ATOMIC_SUB: np.subtract}
 
 def atomic(state: State, op: Op, mask: Mask) -> None:
     """Update elements; the value is what was there before, 0 where nothing is done."""
-    expected = 2 if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE else 1
-    memory, places = located(state, op, mask, op.operands[1:-expected])
-    count = places.lanes.size
-    if not count:
+    count = 2 if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE else 1
+    memory, places = located(state, op, mask, op.operands[1:-count])
+    if not places.lanes.size:
         state.values[op] = np.asarray(0).astype(memory.data.dtype)
         return
     used = op in state.facts.used
     reads = used or op.opdef is not ops.ATOMIC_EXCHANGE
-    watch(state, op, memory, places, "atomic", reads=reads)
-    operands = [_of_lanes(state.values[operand], places) for operand in op.operands[-expected:]]
+    _watch(state, op, memory, places, "atomic", reads=reads)
+    operands = [_of_lanes(state.values[operand], places) for operand in op.operands[-count:]]
     cells = memory.cells(places)
-    flat = tuple(np.broadcast_to(subscript, (count,)) for subscript in places.subscripts)
+    flat = tuple(np.broadcast_to(subscript, places.lanes.shape) for subscript in places.subscripts)
     old = _update(memory, op, flat, cells, operands, used=used)
     if memory.written is not None:
         memory.written[places.subscripts] = True
     state.values[op] = spread(old, places, state)
+
+
+def atomic_load(state: State, op: Op, mask: Mask) -> None:
+    """Elements as they are; 0 outside."""
+    memory, places = located(state, op, mask, op.operands[1:])
+    if not places.lanes.size:
+        state.values[op] = np.asarray(0).astype(memory.data.dtype)
+        return
+    _watch(state, op, memory, places, "atomic_read", reads=True)
+    state.values[op] = spread(memory.read(places), places, state)
+
+
+def atomic_store(state: State, op: Op, mask: Mask) -> None:
+    """Write elements in the order of the units."""
+    memory, places = located(state, op, mask, op.operands[1:-1])
+    if not places.lanes.size:
+        return
+    _watch(state, op, memory, places, "atomic", reads=False)
+    memory.write(places, _of_lanes(state.values[op.operands[-1]], places))
+
+
+def _watch(state: State, op: Op, memory: Memory, places: Places, kind: str, *, reads: bool) -> None:
+    """Let units know of each other, then look for races."""
+    orders = state.clock.orders
+    if orders is None:
+        watch(state, op, memory, places, kind, reads=reads)
+        return
+    owner = memory if memory.shadow is None else memory.shadow
+    orders.atomic(op, 0 if memory.lead is None and memory.shadow is None else id(owner),
+                  memory.cells(places), places.lanes)  # fmt: skip
+    watch(state, op, memory, places, kind, reads=reads)
+    orders.settle()
 
 
 def _of_lanes(value: Value, places: Places) -> Value:
@@ -140,4 +171,8 @@ def _compare_exchange(
     return np.where(old.view(bits) == np.ascontiguousarray(expected).view(bits), new, old)
 
 
-HANDLERS: Mapping[OpDef, Handler] = dict.fromkeys(ATOMICS, atomic)
+HANDLERS: Mapping[OpDef, Handler] = {
+    **dict.fromkeys(ATOMICS, atomic),
+    ops.ATOMIC_LOAD: atomic_load,
+    ops.ATOMIC_STORE: atomic_store,
+}

@@ -1,4 +1,7 @@
-"""Time as races see it: how many barriers each cube and each plane of a batch has passed."""
+"""Time as races see it: how many barriers each cube and each plane of a batch has passed.
+
+Barriers that order only global memory count as `storage`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 
 from cubepy.interp.batch import Batch
 from cubepy.interp.masks import Value
+from cubepy.interp.orders import Orders
 from cubepy.ir import Op
 from cubepy.records import dataclass, field
 
@@ -20,11 +24,14 @@ class Clock:
 
     batch: Batch
     numbers: dict[Op, int]
+    orders: Orders | None = None
     cubes: Value = field(init=False)
+    storage: Value = field(init=False)
     planes: Value = field(init=False)
 
     def __post_init__(self) -> None:
         self.cubes = np.zeros(self.batch.count, dtype=np.int64)
+        self.storage = self.cubes.copy()
         self.planes = np.zeros(self.batch.count * self.batch.planes, dtype=np.int64)
 
     def units(self, lanes: Value) -> Value:
@@ -45,7 +52,7 @@ class Conflict:
     """Access `place` of a visit races with what unit `unit` did before in op number `op`."""
 
     place: int
-    kind: str  # what the other did: "read", "write" or "atomic"
+    kind: str  # what the other did: "read", "write", "atomic" (an update) or "atomic_read"
     unit: int
     op: int
 
@@ -54,7 +61,8 @@ class Conflict:
 RIVALS = {
     "read": ("write", "atomic"),
     "atomic": ("write", "read"),
-    "write": ("write", "read", "atomic"),
+    "atomic_read": ("write",),
+    "write": ("write", "read", "atomic", "atomic_read"),
 }
 
 
@@ -65,5 +73,5 @@ class Shadow(ABC):
     def visit(self, kind: str, cells: Value, lanes: Value, op: Op, clock: Clock) -> Conflict | None:
         """Note that units access cells; the first race that this is part of, if any.
 
-        `kind` is "read", "write" or "atomic"; unit `lanes[k]` of the batch accesses `cells[k]`.
+        `kind` is one of RIVALS; unit `lanes[k]` of the batch accesses `cells[k]`.
         """

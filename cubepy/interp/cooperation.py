@@ -14,7 +14,7 @@ import numpy as np
 
 from cubepy.errors import Diagnostic, DivergentBarrierError
 from cubepy.interp.accesses import Handler
-from cubepy.interp.masks import Mask, Value
+from cubepy.interp.masks import Mask, Value, lanes_of
 from cubepy.interp.memory import place_of
 from cubepy.interp.state import State
 from cubepy.ir import NO_ATTRS, Evaluate, Op, OpDef, Scalar, ops
@@ -26,16 +26,39 @@ FAR = 1 << 32  # lane numbers beyond it mean no lane anyway
 
 def sync_cube(state: State, op: Op, mask: Mask) -> None:
     """All units of each cube, or none of it, pass; what they did before is ordered."""
-    arrived = _groups(state, op, mask, _by_cube(state, mask), "cube")
-    state.clock.cubes[arrived] += 1
+    state.clock.cubes[_cubes_arrived(state, op, mask)] += 1
+
+
+def sync_storage(state: State, op: Op, mask: Mask) -> None:
+    """As `sync_cube`, for what was done to global memory."""
+    state.clock.storage[_cubes_arrived(state, op, mask)] += 1
+
+
+def _cubes_arrived(state: State, op: Op, mask: Mask) -> Value:
+    active = _by_cube(state, mask)
+    arrived = _groups(state, op, mask, active, "cube")
+    lanes = state.batch.all_lanes.reshape(active.shape)
+    _met(state, [row[here] for row, here in zip(lanes, active, strict=True) if here.any()])
+    return arrived
+
+
+def _met(state: State, groups: list[Value]) -> None:
+    if state.clock.orders is not None:
+        state.clock.orders.barrier(groups)
+
+
+def fence(state: State, op: Op, mask: Mask) -> None:
+    """Gives the order to the atomics around it."""
+    if state.clock.orders is not None:
+        state.clock.orders.fence(lanes_of(mask, state.batch.all_lanes))
 
 
 def sync_plane(state: State, op: Op, mask: Mask) -> None:
     """As `sync_cube`, for planes."""
-    arrived = _groups(
-        state, op, mask, _to_planes(state, _as_array(state, mask), fill=False), "plane"
-    )
-    state.clock.planes[arrived] += 1
+    active = _to_planes(state, _as_array(state, mask), fill=False)
+    state.clock.planes[_groups(state, op, mask, active, "plane")] += 1
+    lanes = _to_planes(state, state.batch.all_lanes, fill=0)
+    _met(state, [row[here] for row, here in zip(lanes, active, strict=True) if here.any()])
 
 
 def cube_uniform(state: State, op: Op, mask: Mask) -> None:
@@ -223,6 +246,8 @@ def _elect(op: Op, operands: list[Value], active: Value) -> Value:
 
 HANDLERS: Mapping[OpDef, Handler] = {
     ops.SYNC_CUBE: sync_cube,
+    ops.SYNC_STORAGE: sync_storage,
+    ops.FENCE: fence,
     ops.SYNC_PLANE: sync_plane,
     ops.CUBE_UNIFORM: cube_uniform,
     ops.PLANE_SUM: _reduction(ops.ADD),

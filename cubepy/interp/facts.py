@@ -18,12 +18,14 @@ MOST_BYTES = 1 << 28
 class Facts:
     """`used`: atomics whose old value somebody reads. `batch`: cubes that may run side by side.
 
-    `plane_barriers`: whether planes have barriers of their own.
+    `plane_barriers`: whether planes have barriers of their own. `orders`: whether atomics or fences
+    order what units do.
     """
 
     used: frozenset[Op]
     batch: int
     plane_barriers: bool
+    orders: bool
 
 
 def _all_ops(kernel: Kernel) -> Iterator[Op]:
@@ -37,9 +39,13 @@ def facts_of(kernel: Kernel) -> Facts:
     every = list(_all_ops(kernel))
     operands = {operand for op in every for operand in op.operands}
     used = frozenset(op for op in every if op.opdef.has(Trait.ATOMIC) and op in operands)
+    orders = any(
+        op.opdef is ops.FENCE or op.attrs.get("order", "relaxed") != "relaxed" for op in every
+    )
     return Facts(
         used=used,
-        batch=1 if used else _batch(kernel, every),
+        batch=1 if used or orders else _batch(kernel, every),
+        orders=orders,
         plane_barriers=any(op.opdef is ops.SYNC_PLANE for op in every),
     )
 

@@ -16,11 +16,12 @@ from cubepy.errors import VerifyError
 from cubepy.interp import accesses, atomics, cooperation
 from cubepy.interp import reports as unit_reports
 from cubepy.interp.accesses import Handler
-from cubepy.interp.batch import batches
+from cubepy.interp.batch import Batch, batches
 from cubepy.interp.clock import Clock
 from cubepy.interp.facts import Facts, facts_of
 from cubepy.interp.masks import Mask, Value, chosen, merge, refused, union
 from cubepy.interp.memory import Memory, buffer
+from cubepy.interp.orders import Orders
 from cubepy.interp.progress import Progress
 from cubepy.interp.sharing import share_shadows
 from cubepy.interp.state import Context, Reports, State
@@ -63,16 +64,28 @@ def _run_batches(
 ) -> None:
     numbers: dict[Op, int] = {}
     shadowed = reports.races != "all"
+    orders: Orders | None = None
     for batch in batches(grid, kernel.cube_dim, plane_dim, facts.batch):
         if not shadowed:
             share_shadows(_written_buffers(arguments), batch)
             shadowed = True
+        if facts.orders and reports.races != "none":
+            orders = _orders(orders, batch, whole=reports.races == "all")
         state = State(
-            batch=batch, reports=reports, clock=Clock(batch=batch, numbers=numbers),
+            batch=batch, reports=reports,
+            clock=Clock(batch=batch, numbers=numbers, orders=orders),
             values=dict(arguments), facts=facts, kernel_name=kernel.name, prints=prints,
         )  # fmt: skip
         with np.errstate(all="ignore"):
             Machine(kernel, state).run()
+
+
+def _orders(before: Orders | None, batch: Batch, *, whole: bool) -> Orders:
+    """What is known of the units of a batch, and of those before if they matter."""
+    if before is None or not whole:
+        return Orders(batch, whole=whole)
+    before.begin(batch)
+    return before
 
 
 def _arguments(kernel: Kernel, bindings: Sequence[Binding]) -> dict[Op, Any]:

@@ -15,7 +15,7 @@ from cubepy.errors import OutOfBoundsError
 from cubepy.interp.batch import Batch
 from cubepy.interp.clock import Shadow
 from cubepy.interp.masks import Mask, Value, chosen, first_lane, lanes_of, minus
-from cubepy.ir import Op, PrivateType, Scalar, SharedType
+from cubepy.ir import Op, PrivateType, Scalar, SharedType, Trait
 from cubepy.location import Loc
 from cubepy.records import dataclass
 from cubepy.runtime import ArrayBinding
@@ -101,7 +101,7 @@ class Memory:
         if outside is False:
             return
         lane = first_lane(outside)
-        what = "reads" if op.opdef.name == "load" else "writes"
+        what = "writes" if op.opdef.has(Trait.WRITES) else "reads"
         where = ", ".join(str(int(at_lane(index, lane))) for index in indices)
         extent = f"length {self.shape[0]}" if len(self.shape) == 1 else f"shape {self.shape}"
         raise OutOfBoundsError(

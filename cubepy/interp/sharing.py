@@ -40,7 +40,7 @@ def _share(group: list[Memory], low: int, stop: int, batch: Batch) -> None:
     """One shadow, with cells as small as the offsets between elements ask for."""
     cell = math.gcd(*(memory.element.size for memory in group))
     cell = math.gcd(cell, *(memory.base - low for memory in group))
-    shadow = LaunchShadow((stop - low) // cell, batch)
+    shadow = LaunchShadow((stop - low) // cell, batch, storage=True)
     for memory in group:
         memory.shadow = shadow
         memory.base = (memory.base - low) // cell

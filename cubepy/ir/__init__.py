@@ -45,7 +45,7 @@ from cubepy.ir.types import (
     Type,
     scalar_of_numpy,
 )
-from cubepy.ir.verify import LEVELS, falls_through, verify
+from cubepy.ir.verify import LEVELS, SCOPES, falls_through, orders_of, verify
 
 __all__ = [
     "BF16",
@@ -65,6 +65,7 @@ __all__ = [
     "NO_ATTRS",
     "PURE",
     "SCALARS",
+    "SCOPES",
     "SIGNED",
     "U8",
     "U16",
@@ -105,6 +106,7 @@ __all__ = [
     "freeze_attrs",
     "map_bodies",
     "ops",
+    "orders_of",
     "param",
     "parse_kernel",
     "print_function",

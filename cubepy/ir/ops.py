@@ -397,14 +397,30 @@ ATOMIC_COMPARE_EXCHANGE = op(
     traits=Trait.READS | Trait.WRITES | Trait.ATOMIC, python="atomic_compare_exchange",
     doc="Writes the last operand where the element equals the one before it; gives the old value.",
 )  # fmt: skip
+ATOMIC_LOAD = op(
+    "atomic_load", "memory", "*indices", rule=rules.atomic_load,
+    traits=Trait.READS | Trait.ATOMIC, python="atomic_load",
+    doc="An element as it is at one moment. Attributes `order` (relaxed, acquire), `check`.",
+)  # fmt: skip
+ATOMIC_STORE = op(
+    "atomic_store", "memory", "*indices_and_value", rule=rules.atomic_store,
+    traits=Trait.WRITES | Trait.ATOMIC, python="atomic_store",
+    doc="Writes the last operand at one moment. Attributes `order` (relaxed, release), `check`.",
+)  # fmt: skip
 
 # ── cooperation ─────────────────────────────────────────────────────────────────────────────────
 
 SYNC_CUBE = op("sync_cube", rule=fixed(VOID), traits=Trait.BARRIER | Trait.READS | Trait.WRITES,
                python="sync_cube",
                doc="Barrier of the cube; orders shared and global memory.")  # fmt: skip
+SYNC_STORAGE = op("sync_storage", rule=fixed(VOID),
+                  traits=Trait.BARRIER | Trait.READS | Trait.WRITES, python="sync_storage",
+                  doc="Barrier of the cube that orders global memory only.")  # fmt: skip
 SYNC_PLANE = op("sync_plane", rule=fixed(VOID), traits=Trait.PLANE | Trait.READS | Trait.WRITES,
                 python="sync_plane", doc="Barrier of the plane.")  # fmt: skip
+FENCE = op("fence", rule=fixed(VOID), traits=Trait.READS | Trait.WRITES, python="fence",
+           doc="Orders what the unit did before and after for the units of `scope` (cube, device), "
+           "where atomics let them know of each other.")  # fmt: skip
 CUBE_UNIFORM = op("cube_uniform", "value", rule=same(ANY), traits=Trait.BARRIER | Trait.UNIFORM,
                   python="cube_uniform",
                   doc="The value of unit 0, in every unit of the cube.")  # fmt: skip

@@ -159,6 +159,20 @@ def compare_exchange(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     return atomic((*operands[:-2], operands[-1]), attrs)
 
 
+def atomic_load(operands: tuple[Type, ...], attrs: Attrs) -> Type:
+    """As a load; not of private memory, not of bool."""
+    require(not isinstance(operands[0], PrivateType), "private memory has no atomics")
+    element = _indices(operands[0], operands[1:])
+    require(element is not BOOL, f"atomic on {element}")
+    return element
+
+
+def atomic_store(operands: tuple[Type, ...], attrs: Attrs) -> Type:
+    """As an atomic, without a result."""
+    atomic(operands, attrs)
+    return VOID
+
+
 def load_local(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     """A slot; its element type."""
     require(isinstance(operands[0], SlotType), f"expects a slot, got {operands[0]}")

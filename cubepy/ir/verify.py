@@ -23,7 +23,7 @@ from cubepy.ir.types import (
 )
 from cubepy.records import dataclass
 
-__all__ = ["LEVELS", "falls_through", "verify"]
+__all__ = ["LEVELS", "SCOPES", "falls_through", "orders_of", "verify"]
 
 _ALL = frozenset(ops.BY_NAME) - {ops.PARAM.name}
 _LIBRARY = frozenset(name for name, row in ops.BY_NAME.items() if row.has(Trait.LIBRARY))
@@ -39,8 +39,17 @@ LEVELS: Mapping[str, frozenset[str]] = {
 }
 
 CHECKS = frozenset({"checked", "validate", "unchecked"})
-ORDERS = frozenset({"relaxed", "acquire", "release", "acq_rel"})
+SCOPES = ("cube", "device")
+_ORDERS: Mapping[OpDef, tuple[str, ...]] = {
+    ops.ATOMIC_LOAD: ("relaxed", "acquire"),
+    ops.ATOMIC_STORE: ("relaxed", "release"),
+}
 _SLOT_OPS = frozenset({ops.LOAD_LOCAL, ops.STORE_LOCAL})
+
+
+def orders_of(opdef: OpDef) -> tuple[str, ...]:
+    """The memory orders that an atomic may have."""
+    return _ORDERS.get(opdef, ("relaxed", "acquire", "release", "acq_rel"))
 
 
 def verify(kernel: Kernel, level: str | frozenset[str] = "any") -> None:
@@ -210,8 +219,11 @@ class _Checker:
         elif opdef in (ops.LOAD, ops.STORE) or opdef.has(Trait.ATOMIC):
             if op.attrs.get("check") not in CHECKS:
                 raise VerifyError(f"{op!r} has check {op.attrs.get('check')!r}")
-            if opdef.has(Trait.ATOMIC) and op.attrs.get("order") not in ORDERS:
+            if opdef.has(Trait.ATOMIC) and op.attrs.get("order") not in orders_of(opdef):
                 raise VerifyError(f"{op!r} has order {op.attrs.get('order')!r}")
+        elif opdef is ops.FENCE:
+            if op.attrs.get("scope") not in SCOPES:
+                raise VerifyError(f"{op!r} has scope {op.attrs.get('scope')!r}")
         elif opdef not in _SLOT_OPS and any(
             isinstance(operand.type, SlotType) for operand in op.operands
         ):

@@ -45,10 +45,10 @@ from cubepy.records import replace
 __all__ = ["annotate_buffer_access"]
 
 _READERS = frozenset(
-    row for row in ops.BY_NAME.values() if row is ops.LOAD or row.has(Trait.ATOMIC)
+    row for row in ops.BY_NAME.values() if row is ops.LOAD or row.has(Trait.ATOMIC | Trait.READS)
 )
 _WRITERS = frozenset(
-    row for row in ops.BY_NAME.values() if row is ops.STORE or row.has(Trait.ATOMIC)
+    row for row in ops.BY_NAME.values() if row is ops.STORE or row.has(Trait.ATOMIC | Trait.WRITES)
 )
 _ACCESS = {
     (False, False): Access.NONE,

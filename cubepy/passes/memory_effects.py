@@ -21,7 +21,7 @@ _BARRIERS = frozenset(
     for row in ops.BY_NAME.values()
     if row.has(Trait.BARRIER) or (row.has(Trait.PLANE) and row.has(Trait.WRITES))
 )
-_KNOWN = frozenset({ops.STORE_LOCAL, ops.STORE, ops.CALL}) | _ATOMICS | _BARRIERS
+_KNOWN = frozenset({ops.STORE_LOCAL, ops.STORE, ops.CALL, ops.FENCE}) | _ATOMICS | _BARRIERS
 _UNKNOWN = frozenset(row for row in ops.BY_NAME.values() if row.has(Trait.WRITES)) - _KNOWN
 
 
@@ -45,7 +45,7 @@ def written_groups(op: Op) -> tuple[Group, ...]:
     if opdef in _ATOMICS:
         relaxed = op.attrs.get("order") == "relaxed"
         return (group_of(op.operands[0]) if relaxed else NOT_PRIVATE,)
-    if opdef in _BARRIERS:
+    if opdef in _BARRIERS or opdef is ops.FENCE:
         return (NOT_PRIVATE,)
     if opdef is ops.CALL or opdef in _UNKNOWN:
         return (EVERYTHING,)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cubepy.ir import BOOL, NO_ATTRS, SCALARS, OpDef, Scalar, Trait, ops
+from cubepy.ir import BOOL, NO_ATTRS, SCALARS, SCOPES, OpDef, Scalar, Trait, ops
 from cubepy.testing.cases import Case
 from cubepy.testing.operands import operand_table
 from cubepy.testing.text_cases import buffer, text_case
@@ -21,13 +21,19 @@ CUBES = 3
 _ATOMICS = {row.name: row for row in ops.BY_NAME.values() if row.has(Trait.ATOMIC)}
 _COMMUTATIVE = ("atomic_add", "atomic_min", "atomic_max", "atomic_and_", "atomic_or_", "atomic_xor")
 _WIDE = tuple(SCALARS[name] for name in ("i32", "u32", "i64", "u64", "f32", "f64"))
-COOPERATION_ROWS = frozenset(_ATOMICS) | {"sync_cube", "sync_plane", "cube_uniform"}
+COOPERATION_ROWS = frozenset(_ATOMICS) | {
+    "sync_cube", "sync_storage", "sync_plane", "fence", "cube_uniform",
+}  # fmt: skip
 
 
 def cooperation_cases(row: str, plane_dim: int) -> Iterator[Case]:
     """The cases of a row by which units work together."""
     if row == "sync_cube":
         yield from _rotations()
+    elif row == "sync_storage":
+        yield from (_exchange(units) for units in (1, 6, 64, 130))
+    elif row == "fence":
+        yield from (_fenced(scope) for scope in SCOPES)
     elif row == "sync_plane":
         yield _plane_exchange(plane_dim)
     elif row == "cube_uniform":
@@ -90,6 +96,58 @@ def _rotations() -> Iterator[Case]:
             cube_dim=(units, 1, 1),
             cube_count=(CUBES, 1, 1),
         )
+
+
+def _exchange(units: int) -> Case:
+    """Each unit takes through global memory what another of its cube has."""
+    body = f"""
+      %i: index = absolute_pos
+      %unit: index = unit_pos
+      %value: i32 = load %values, %i [check=checked]
+      store %between, %i, %value [check=checked]
+      %last: index = const {units - 1}
+      %mirror: index = sub %last, %unit
+      %base: index = sub %i, %unit
+      %other: index = add %base, %mirror
+      sync_storage
+      %read: i32 = load %between, %other [check=checked]
+      store %out, %i, %read [check=checked]"""
+    values = np.arange(CUBES * units, dtype=np.int32) * 7 % 31
+    return text_case(
+        "sync_storage",
+        f"{units} units",
+        body,
+        params={name: buffer("i32") for name in ("values", "between", "out")},
+        arguments={"values": values, "between": np.zeros_like(values), "out": values},
+        expected={"out": values.reshape(CUBES, units)[:, ::-1].reshape(-1)},
+        cube_dim=(units, 1, 1),
+        cube_count=(CUBES, 1, 1),
+    )
+
+
+def _fenced(scope: str) -> Case:
+    """A unit finds what it has written, whatever stands between."""
+    body = f"""
+      %i: index = absolute_pos
+      %value: i32 = load %out, %i [check=checked]
+      %one: i32 = const 1
+      %next: i32 = add %value, %one
+      store %out, %i, %next [check=checked]
+      fence [scope={scope}]
+      %again: i32 = load %out, %i [check=checked]
+      %after: i32 = add %again, %one
+      store %out, %i, %after [check=checked]"""
+    values = np.arange(CUBES * UNITS, dtype=np.int32)
+    return text_case(
+        "fence",
+        scope,
+        body,
+        params={"out": buffer("i32")},
+        arguments={"out": values},
+        expected={"out": values + 2},
+        cube_dim=(UNITS, 1, 1),
+        cube_count=(CUBES, 1, 1),
+    )
 
 
 def _plane_exchange(plane_dim: int) -> Case:
@@ -159,10 +217,16 @@ def _own_atomic(row: OpDef, type: Scalar) -> Case:
     with np.errstate(all="ignore"):
         if compares:
             new = np.where(memory == expected, value, memory)
+        elif row in (ops.ATOMIC_LOAD, ops.ATOMIC_STORE):
+            new = memory if row is ops.ATOMIC_LOAD else value
         else:
             assert row.evaluate is not None
             new = row.evaluate(memory, value, type=type, attrs=NO_ATTRS)
     comparand = "%expected, " if compares else ""
+    operands = f"%i, {comparand}%value" if row.has(Trait.WRITES) else "%i"
+    result = f"%was: {type} = " if row is not ops.ATOMIC_STORE else ""
+    keep = "store %old, %i, %was [check=checked]" if result else ""
+    old = memory if result else np.zeros_like(memory)
     loads = f"%expected: {type} = load %comparands, %i [check=checked]" if compares else ""
     body = f"""
       %i: index = absolute_pos
@@ -173,8 +237,8 @@ def _own_atomic(row: OpDef, type: Scalar) -> Case:
       %one: index = const 1
       %active: bool = ne %rest, %one
       if %active {{
-        %was: {type} = {row.name} %memory, %i, {comparand}%value [check=checked, order=relaxed]
-        store %old, %i, %was [check=checked]
+        {result}{row.name} %memory, {operands} [check=checked, order=relaxed]
+        {keep}
       }}"""
     nothing: Array = np.zeros(size, type.numpy)
     return text_case(
@@ -188,7 +252,7 @@ def _own_atomic(row: OpDef, type: Scalar) -> Case:
         arguments={"memory": memory, "values": value, "comparands": expected, "old": nothing},
         expected={
             "memory": np.where(active & inside, new, memory),
-            "old": np.where(active & inside, memory, nothing),
+            "old": np.where(active & inside, old, nothing),
         },
         views={"memory": (0, (size - 5,), (1,))},
         cube_dim=(UNITS, 1, 1),

@@ -1,7 +1,8 @@
 """Atomics: one lane after the other, in lane order.
 
-Shared memory belongs to the thread that runs the cube, so its atomics are plain updates. A lane
-outside (in checked modes) changes nothing and gives 0.
+Shared memory belongs to the thread that runs the cube, so its atomics are plain updates. What all
+lanes load from one place is loaded once. A lane outside (in checked modes) changes nothing and
+gives 0.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cubepy.codegen.llvm.access import access_mask
+from cubepy.codegen.llvm.access import access_mask, guarded
 from cubepy.codegen.llvm.address import address_of, lane_pointers
 from cubepy.codegen.llvm.bounds import bounds_of
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
@@ -18,7 +19,7 @@ from cubepy.codegen.llvm.lane_loop import each_lane, spill
 from cubepy.codegen.llvm.types import memory_type, register_type
 from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
 
-__all__ = ["emit_atomic"]
+__all__ = ["emit_atomic", "emit_fence"]
 
 _ORDER = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
 _NATIVE = {
@@ -42,12 +43,15 @@ _PURE = {
 
 def emit_atomic(gang: Gang, op: Op) -> None:
     """An atomic of every lane that is on, as a loop over the set bits of the mask."""
-    values = 2 if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE else 1
-    memory, indices, operands = op.operands[0], op.operands[1:-values], op.operands[-values:]
+    memory = op.operands[0]
     assert isinstance(memory.type, BufferType | SharedType)
-    element = memory.type.element
+    rank, element = memory.type.rank, memory.type.element
+    indices, operands = op.operands[1 : 1 + rank], op.operands[1 + rank :]
     mask = access_mask(gang, bounds_of(gang, op, memory, indices))
     address = address_of(gang, memory, indices)
+    if op.opdef is ops.ATOMIC_LOAD and address.uniform:
+        gang.define(op, _load_once(gang, op, element, address.base, gang.mask_parts(mask)))
+        return
     lanes, type = gang.layout.lanes, memory_type(element)
     results = []
     for number in range(gang.parts):
@@ -63,7 +67,32 @@ def emit_atomic(gang: Gang, op: Op) -> None:
             partial(_update_lane, gang, op, element, cells=cells, inputs=inputs, output=output),
         )
         results.append(gang.w.value(f"load {gang.vec.type(element)}, ptr {output}, align 64"))
-    gang.define(op, tuple(results))
+    if op.opdef is not ops.ATOMIC_STORE:
+        gang.define(op, tuple(results))
+
+
+def _load_once(
+    gang: Gang, op: Op, element: Scalar, pointer: str, mask: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What all lanes load from one place."""
+    type, vector = register_type(element), gang.vec.type(element)
+    loaded = guarded(
+        gang,
+        gang.any(mask),
+        type,
+        gang.one.const(element, 0),
+        lambda: _update(gang, op, element, pointer, ()),
+    )
+    first = gang.w.value(f"insertelement {vector} poison, {type} {loaded}, i64 0")
+    lanes = f"<{gang.layout.lanes} x i32>"
+    spread = f"shufflevector {vector} {first}, {vector} poison, {lanes} zeroinitializer"
+    return (gang.w.value(spread),) * gang.parts
+
+
+def emit_fence(gang: Gang, op: Op) -> None:
+    """`fence`: a cube is the work of one thread, so within it only the compiler must heed it."""
+    scope = 'syncscope("singlethread") ' if op.attrs["scope"] == "cube" else ""
+    gang.w.line(f"fence {scope}acq_rel")
 
 
 def _at(gang: Gang, type: str, cells: str, lane: str) -> str:
@@ -91,6 +120,14 @@ def _update(gang: Gang, op: Op, element: Scalar, pointer: str, given: Sequence[s
         return _plain(gang, op, element, pointer, given)
     order = _ORDER[str(op.attrs.get("order", "relaxed"))]
     type, name = memory_type(element), op.opdef.name
+    bits = f"i{element.bits}"
+    if op.opdef is ops.ATOMIC_LOAD:
+        place = f"ptr {pointer} {order}, align {element.size}"
+        return _from_bits(gang, element, gang.w.value(f"load atomic {bits}, {place}"))
+    if op.opdef is ops.ATOMIC_STORE:
+        value = _bits(gang, element, given[0])
+        gang.w.line(f"store atomic {bits} {value}, ptr {pointer} {order}, align {element.size}")
+        return given[0]
     if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
         return _compare_exchange(gang, element, pointer, given[0], given[1], order)
     if name == "atomic_exchange" or (name in _NATIVE and not element.is_float):
@@ -102,7 +139,7 @@ def _update(gang: Gang, op: Op, element: Scalar, pointer: str, given: Sequence[s
 
 
 def _combine(gang: Gang, op: Op, element: Scalar, old: str, given: str) -> str:
-    if op.opdef.name == "atomic_exchange":
+    if op.opdef.name in ("atomic_exchange", "atomic_store"):
         return given
     row = _PURE[op.opdef.name]
     sample = Op(opdef=row, operands=(op.operands[-1], op.operands[-1]), type=element, loc=op.loc)
@@ -112,6 +149,8 @@ def _combine(gang: Gang, op: Op, element: Scalar, old: str, given: str) -> str:
 def _plain(gang: Gang, op: Op, element: Scalar, pointer: str, given: Sequence[str]) -> str:
     type, w = memory_type(element), gang.w
     old = w.value(f"load {type}, ptr {pointer}, align {element.size}")
+    if op.opdef is ops.ATOMIC_LOAD:
+        return old
     if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
         same = _same_bits(gang, element, old, given[0])
         new = w.value(f"select i1 {same}, {type} {given[1]}, {type} {old}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cubepy.codegen.llvm.atomics import emit_atomic
+from cubepy.codegen.llvm.atomics import emit_atomic, emit_fence
 from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
 from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE, FAST
@@ -219,6 +219,8 @@ _EMIT: dict[OpDef, Callable[[Gang, Op], None]] = {
     ops.LOAD_LOCAL: load_slot,
     ops.STORE_LOCAL: store_slot,
     ops.SYNC_CUBE: _nothing,
+    ops.SYNC_STORAGE: _nothing,
+    ops.FENCE: emit_fence,
     ops.CUBE_UNIFORM: _first_unit,
     ops.ASSERT: emit_assert,
     ops.PRINT: emit_print,

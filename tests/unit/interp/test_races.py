@@ -291,7 +291,7 @@ def races(steps: Program) -> bool:
 
 
 def wide(batch: Batch) -> Shadow:
-    return LaunchShadow(2, batch)
+    return LaunchShadow(2, batch, storage=True)
 
 
 def quick(batch: Batch) -> Shadow:
