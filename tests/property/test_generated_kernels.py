@@ -2,15 +2,18 @@
 
 The kernels are free of races by construction. What they exercise is asserted too, so that a change
 of the generator cannot quietly make them harmless. `HYPOTHESIS_PROFILE=thorough` runs ten times as
-many.
+many, and other ones each time.
 """
 
 import collections
+import functools
+import itertools
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from cubepy.errors import CubeError
+from cubepy.ir import SCALARS, Trait, ops
 from cubepy.runtime import device
 from cubepy.testing import (
     Compiled,
@@ -26,8 +29,15 @@ from cubepy.testing import (
     run_on,
 )
 
-FACTOR = settings.default.max_examples / 100 if settings.default else 1
-PER_TARGET = int(26 * FACTOR)
+FACTOR = settings.default.max_examples // 100 if settings.default else 1
+#: Kernels compiled for a target and run, in all; split in parts that run side by side.
+RUNS = 3000 * FACTOR
+PARTS = 20
+# Compiling is what takes the time, so kernels are small and share a run on the reference.
+SIZE = 9
+# Wide gangs take longest to compile: each of them gets some of the kernels.
+WIDE = 32
+WIDE_EVERY = 4
 REDUCTION_ATTEMPTS = 120
 # A seed does not shrink. The same kernels every time, so that a change is what made a test fail;
 # a thorough run looks for new ones.
@@ -43,55 +53,104 @@ SHARES = {
     Feature.DIVERGENT_EXIT: 0.30,
     Feature.DIVERGENT_LOOP: 0.30,
     Feature.DIVERGENT_CONTINUE: 0.10,
-    Feature.BARRIER_IN_LOOP: 0.15,
+    Feature.BARRIER_IN_LOOP: 0.10,
     Feature.OVERLAPPING: 0.15,
     Feature.STRIDED: 0.15,
-    Feature.NARROW: 0.10,
     Feature.LOOP_ELSE: 0.10,
     Feature.RETURN: 0.10,
-    Feature.HELPER: 0.10,
+    Feature.HELPER: 0.25,
+    Feature.SEVERAL_RETURNS: 0.05,
+    Feature.NAMED_TUPLE: 0.02,
+    Feature.LAMBDA: 0.10,
     Feature.PLANE: 0.10,
-    Feature.ATOMIC: 0.10,
+    Feature.WHERE: 0.04,
+    Feature.ATOMIC: 0.20,
+    Feature.PRIVATE: 0.10,
+    Feature.LIBRARY: 0.10,
+    Feature.NARROW: 0.30,
+    Feature.HALF: 0.20,
+    Feature.WIDE: 0.30,
+    Feature.DOUBLE: 0.20,
+    Feature.VOLUME: 0.10,
+    Feature.UNROLLED: 0.10,
+    Feature.SHARED_NAME: 0.02,
+    Feature.COMPTIME_BRANCH: 0.03,
+    Feature.MATCH: 0.08,
+    Feature.WALRUS: 0.10,
+    Feature.WEAK: 0.15,
+    Feature.CONTRACT: 0.08,
+    Feature.OVER: 0.08,
 }
 
 
+def targets_of(kernel: GeneratedKernel, number: int) -> list[str]:
+    """Where kernel number so and so runs."""
+    return [
+        target
+        for place, target in enumerate(cpu_targets())
+        # a gang smaller than a plane has no plane operations
+        if not (Feature.PLANE in kernel.features and gang_of(target) < plane_of(target))
+        and not (WIDE <= gang_of(target) < 1024 and (number + place) % WIDE_EVERY)
+    ]
+
+
+def plane_of(target: str) -> int:
+    """Units in a plane."""
+    return device(target).target.features.plane_dim
+
+
 def differences_on(kernel: GeneratedKernel, target: str) -> list[str]:
+    """What machine code gives other than the reference."""
     compiled = Compiled(kernel)
     return compare_on(compiled, run_on(compiled, device(reference_for(target))), device(target))
 
 
 def still_differs(kernel: GeneratedKernel, target: str) -> bool:
+    """Whether a smaller kernel shows it too."""
     try:
         return bool(differences_on(kernel, target))
-    except CubeError:  # it lost a variable it needs, or the rule that kept it free of races
+    except (CubeError, SyntaxError):  # it lost what it needs, or the rule that kept it race-free
         return False
 
 
-@pytest.mark.parametrize("target", cpu_targets())
-def test_machine_code_gives_the_same_bits_as_the_reference(target: str) -> None:
-    # a gang smaller than a plane has no plane operations
-    smaller = gang_of(target) < device(target).target.features.plane_dim
-    without = frozenset({Feature.PLANE}) if smaller else frozenset()
-
-    @given(kernel=kernels(without=without, stream=target))
-    @settings(only_new, max_examples=PER_TARGET)
-    def check(kernel: GeneratedKernel) -> None:
-        found = differences_on(kernel, target)
+def check(kernel: GeneratedKernel, number: int) -> int:
+    """Run on several targets, and on the reference once for each size of plane; the targets."""
+    compiled, expected = Compiled(kernel), {}
+    targets = targets_of(kernel, number)
+    for target in targets:
+        reference = reference_for(target)
+        if reference not in expected:
+            expected[reference] = run_on(compiled, device(reference))
+        found = compare_on(compiled, expected[reference], device(target))
         if found:
-            small = reduce_kernel(
-                kernel, lambda one: still_differs(one, target), attempts=REDUCTION_ATTEMPTS
-            )
+            fails = functools.partial(still_differs, target=target)
+            small = reduce_kernel(kernel, fails, attempts=REDUCTION_ATTEMPTS)
             pytest.fail("\n".join([*found, "", "reduced:", str(small), "", "found:", str(kernel)]))
+    return len(targets)
 
-    check()
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_machine_code_gives_the_same_bits_as_the_reference(part: int) -> None:
+    numbers, runs = itertools.count(), 0
+    wanted = -(-RUNS // PARTS)
+
+    @given(kernel=kernels(stream=f"part {part}", size=SIZE))
+    @settings(only_new, max_examples=wanted)
+    def run(kernel: GeneratedKernel) -> None:
+        nonlocal runs
+        if runs < wanted:
+            runs += check(kernel, next(numbers))
+
+    run()
+    assert runs >= wanted
 
 
 def test_kernels_exercise_what_they_are_for() -> None:
     count: collections.Counter[Feature] = collections.Counter()
     seen = 0
 
-    @given(kernel=kernels(stream="shares"))
-    @settings(only_new, max_examples=400)
+    @given(kernel=kernels(stream="shares", size=SIZE))
+    @settings(only_new, max_examples=600)
     def collect(kernel: GeneratedKernel) -> None:
         nonlocal seen
         seen += 1
@@ -101,8 +160,16 @@ def test_kernels_exercise_what_they_are_for() -> None:
     shares = {feature: count[feature] / seen for feature in SHARES}
     short = {f.value: shares[f] for f, wanted in SHARES.items() if shares[f] < wanted}
     assert not short
-    strided_or_overlapping = count[Feature.STRIDED] + count[Feature.OVERLAPPING]
-    assert strided_or_overlapping / seen >= 0.15
+
+
+def test_every_library_function_and_type_occurs() -> None:
+    """Among as many kernels as a run has."""
+    kernels = RUNS // len(cpu_targets())
+    whole = "\n".join(generate_kernel(seed, size=SIZE).source for seed in range(kernels))
+    rows = [row for row in ops.BY_NAME.values() if row.has(Trait.LIBRARY) and row.python]
+    called = {f"cb.{row.python}(" for row in rows} - {"cb.pow("}
+    assert not {name for name in [*called, "pow(", " ** "] if name not in whole}
+    assert not {name for name in SCALARS if f"cb.{name.replace('bool', 'bool_')}(" not in whole}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 12345, (1 << 32) - 1])

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import random
 
-from cubepy.ir import BOOL, I32, I64, INDEX, SCALARS, U32, U64, Scalar
+from cubepy.ir import BOOL, I64, INDEX, SCALARS, Scalar
 from cubepy.records import dataclass, field
+from cubepy.testing.generator.accesses import commutative
 from cubepy.testing.generator.expressions import Expressions, spelling
+from cubepy.testing.generator.helpers import Helpers
 from cubepy.testing.generator.layout import Layout
 from cubepy.testing.generator.model import (
     Feature,
@@ -26,8 +28,7 @@ __all__ = ["generate_kernel"]
 
 _CUBE_DIMS = ((1, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (8, 1, 1), (16, 1, 1), (17, 1, 1),
               (32, 1, 1), (33, 1, 1), (64, 1, 1), (100, 1, 1), (128, 1, 1), (4, 4, 1), (8, 4, 1),
-              (5, 3, 1), (16, 2, 1), (3, 2, 4), (2, 3, 5))  # fmt: skip
-_ATOMICS = ("add", "min", "max", "and_", "or_", "xor")
+              (5, 3, 1), (16, 2, 1), (3, 2, 4), (2, 3, 5), (4, 2, 2), (8, 1, 3))  # fmt: skip
 _STORED: dict[Scalar, Scalar] = {INDEX: I64}  # no array holds index
 MAX_UNITS = 320
 
@@ -41,6 +42,7 @@ class _Assembly:
     cube_dim: tuple[int, int, int]
     cube_count: tuple[int, int, int]
     over: tuple[int, ...]
+    options: str = ""
     head: list[Node] = field(default_factory=list)
     scalars: list[ScalarSpec] = field(default_factory=list)
 
@@ -54,12 +56,13 @@ def generate_kernel(seed: int, *, size: int = 24) -> GeneratedKernel:
     chosen = random.Random(seed)
     scope = Scope(random=chosen, cooperative=chosen.random() < 0.55)
     made = _start(scope)
-    helpers = _helpers(scope)
+    helpers = Helpers(scope, lambda element: _read_only(made, element)).some()
     _arguments(made)
     _shared(made)
     statements = Statements(scope, size)
     context = Context()
-    body = [node for _ in range(chosen.randint(2, 4)) for node in statements.declare(context)]
+    first = [statements.assignments.declare(context) for _ in range(chosen.randint(2, 4))]
+    body = [node for nodes in first for node in nodes]
     while statements.budget > 0:
         body += statements.statement(context)
     body += _results(made)
@@ -74,6 +77,7 @@ def generate_kernel(seed: int, *, size: int = 24) -> GeneratedKernel:
         cube_count=made.cube_count,
         cube_dim=made.cube_dim,
         over=made.over,
+        options=made.options,
         features=frozenset(scope.features),
     )
 
@@ -84,27 +88,39 @@ def _start(scope: Scope) -> _Assembly:
     cube_dim = scope.random.choice(_CUBE_DIMS)
     if not scope.cooperative and scope.chance(0.4):
         scope.features.add(Feature.OVER)
-        over = scope.random.choice(((1,), (37,), (64,), (150,), (301,), (7, 13), (5, 40), (16, 16)))
+        over = scope.random.choice(
+            ((1,), (37,), (64,), (150,), (301,), (7, 13), (5, 40), (16, 16), (2, 3, 40), (3, 5, 17))
+        )
     most = max(1, MAX_UNITS // math.prod(cube_dim))
     count = scope.random.randint(1, min(most, 9))
     cube_count = (count, 1, 1)
     if cube_dim[1] > 1 and count > 2:
         cube_count = (count // 2, 2, 1)
+    if count > 3 and scope.chance(0.15):
+        cube_count = (count // 4, 2, 2)
     if over:  # as many units as the widest cube a launch may choose
-        rows = over[0] if len(over) == 2 else 1
-        cube_dim, cube_count = (64, 1, 1), (-(-over[-1] // 64), rows, 1)
+        slices, rows = (1, 1, *over)[-3:-1]
+        cube_dim, cube_count = (64, 1, 1), (-(-over[-1] // 64), rows, slices)
     head = [Node(text="i = cb.ABSOLUTE_POS", pinned=True)]
     if math.prod(cube_dim[1:]) * math.prod(cube_count[1:]) == 1 and scope.chance(0.3):
         head = [Node(text="i = cb.CUBE_POS * cb.CUBE_DIM + cb.UNIT_POS", pinned=True)]
-    head.append(Node(text="x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y", pinned=True))
+    text = "x, y, z = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_Z"
+    head.append(Node(text=text, pinned=True))
     scope.variables += [
-        Variable(name=name, type=INDEX, assignable=False, runtime=True) for name in "ixy"
+        Variable(name=name, type=INDEX, assignable=False, runtime=True) for name in "ixyz"
     ]
+    if cube_dim[2] * cube_count[2] > 1:
+        scope.features.add(Feature.VOLUME)
+    options = ""
+    if scope.chance(0.15):
+        scope.features.add(Feature.CONTRACT)
+        options = "contract=True"
     plain = scope.chance(0.4)
     layout = Layout(random=scope.random, features=scope.features, plain=plain)
     return _Assembly(
-        scope=scope, layout=layout, cube_dim=cube_dim, cube_count=cube_count, over=over, head=head
-    )
+        scope=scope, layout=layout, cube_dim=cube_dim, cube_count=cube_count, over=over, head=head,
+        options=options,
+    )  # fmt: skip
 
 
 def _signature(made: _Assembly) -> str:
@@ -120,22 +136,19 @@ def _signature(made: _Assembly) -> str:
 # ── arguments ──
 
 
-def _storable(scope: Scope) -> Scalar:
-    type = scope.type()
-    return _STORED.get(type, type)
-
-
 def _arguments(made: _Assembly) -> None:
     scope, chosen = made.scope, made.scope.random
     for _ in range(chosen.randint(1, 3)):
         _read_only(made)
     for _ in range(chosen.choice((1, 1, 2))):
-        _own(made, _storable(scope))
+        _own(made, scope.storable())
     if scope.chance(0.3):
-        for memory in made.layout.overlapping(_storable(scope), made.units):
+        for memory in made.layout.overlapping(scope.storable(), made.units):
             scope.memories.append(memory)
     if scope.chance(0.35):
-        element = chosen.choice((I32, U32, I64, U64))
+        element = scope.storable()
+        while not commutative(element):
+            element = scope.storable()
         name, size = scope.fresh("a"), chosen.choice((1, 5, 64))
         made.layout.add(name, element, size)
         scope.memories.append(
@@ -144,7 +157,7 @@ def _arguments(made: _Assembly) -> None:
                 element=element,
                 kind=MemoryKind.ATOMIC,
                 count=size,
-                operation=f"atomic_{chosen.choice(_ATOMICS)}",
+                operation=f"atomic_{chosen.choice(commutative(element))}",
             )
         )
     for type, value in ((INDEX, chosen.randrange(8)), (scope.type(), None)):
@@ -169,32 +182,38 @@ def _scalar(made: _Assembly, type: Scalar, value: int | None) -> None:
     )
 
 
-def _read_only(made: _Assembly) -> None:
+def _read_only(made: _Assembly, element: Scalar | None = None) -> str:
+    """The name of an array that is only read; of one axis if its element is given."""
     scope, chosen = made.scope, made.scope.random
-    element, name = _storable(scope), scope.fresh("r")
-    if scope.chance(0.2):
-        rows, columns = chosen.randint(1, 6), chosen.randint(1, 40)
-        made.layout.add_matrix(name, element, rows, columns)
-        extents = (f"{name}.shape[0]", f"{name}.shape[1]")
+    name = scope.fresh("r")
+    if element is None and scope.chance(0.25):
+        element = scope.storable()
+        shape = tuple(chosen.randint(1, most) for most in chosen.choice(((6, 40), (3, 4, 20))))
+        made.layout.add_tensor(name, element, shape)
+        extents = tuple(f"{name}.shape[{axis}]" for axis in range(len(shape)))
         scope.memories.append(
             Memory(name=name, element=element, kind=MemoryKind.READ, extents=extents)
         )
-        return
+        return name
+    element = element or scope.storable()
     size = chosen.choice((1, 5, made.units, made.units + 3, 2 * made.units))
     made.layout.add(name, element, size, read_only=True)
     scope.memories.append(Memory(name=name, element=element, kind=MemoryKind.READ))
+    return name
 
 
 def _own(made: _Assembly, element: Scalar) -> None:
     """Elements that each unit has for itself, found in one of several ways."""
     scope = made.scope
-    columns, rows = (made.cube_dim[axis] * made.cube_count[axis] for axis in (0, 1))
-    flat = made.cube_dim[2] * made.cube_count[2] == 1
-    if flat and rows > 1 and scope.chance(0.5):
+    columns, rows, slices = (made.cube_dim[axis] * made.cube_count[axis] for axis in range(3))
+    if slices * rows > 1 and scope.chance(0.5):
         name = scope.fresh("w")
-        missing = scope.random.choice((0, 0, 1))
-        made.layout.add_matrix(name, element, rows, max(1, columns - missing))
-        scope.memories.append(Memory(name=name, element=element, kind=MemoryKind.OWN, own="y, x"))
+        columns = max(1, columns - scope.random.choice((0, 0, 1)))
+        shape, own = (
+            ((rows, columns), "y, x") if slices == 1 else ((slices, rows, columns), "z, y, x")
+        )
+        made.layout.add_tensor(name, element, shape)
+        scope.memories.append(Memory(name=name, element=element, kind=MemoryKind.OWN, own=own))
         return
     name, count = scope.fresh("w"), scope.random.choice((1, 1, 2, 3, 4))
     own, size = _place(made, name, count)
@@ -226,7 +245,7 @@ def _shared(made: _Assembly) -> None:
         return
     here = Expressions(scope, Context())
     for _ in range(chosen.randint(1, 2)):
-        element, name = _storable(scope), scope.fresh("s")
+        element, name = scope.storable(), scope.fresh("s")
         own = chosen.choice(("cb.UNIT_POS", "cb.UNIT_POS", "cb.CUBE_DIM - 1 - cb.UNIT_POS"))
         extents: tuple[str, ...] = ("cb.CUBE_DIM",)
         shape = "cb.CUBE_DIM"
@@ -247,7 +266,7 @@ def _shared(made: _Assembly) -> None:
 def _cube_global(made: _Assembly) -> None:
     """An array with a part for each cube, exchanged by barriers as shared memory is."""
     scope = made.scope
-    element, name = _storable(scope), scope.fresh("g")
+    element, name = scope.storable(), scope.fresh("g")
     offset = "cb.CUBE_POS * cb.CUBE_DIM + "
     made.layout.add(name, element, made.units)
     scope.memories.append(
@@ -256,37 +275,7 @@ def _cube_global(made: _Assembly) -> None:
     )  # fmt: skip
 
 
-# ── helpers and results ──
-
-
-def _helpers(scope: Scope) -> list[Node]:
-    """Functions with early returns, one or two results."""
-    nodes: list[Node] = []
-    for _ in range(scope.random.choice((0, 0, 1, 2))):
-        name = scope.fresh("helper")
-        types = [scope.type() for _ in range(scope.random.randint(1, 3))]
-        results = tuple(scope.type() for _ in range(scope.random.choice((1, 1, 2))))
-        inner = Scope(random=scope.random, features=scope.features, counter=scope.counter)
-        names = [inner.fresh("q") for _ in types]
-        inner.variables += [
-            Variable(name=one, type=type, assignable=False, runtime=True)
-            for one, type in zip(names, types, strict=True)
-        ]
-        context = Context(results=results, uniform=False, plane_uniform=False, depth=1)
-        statements = Statements(inner, scope.random.randint(2, 7))
-        body = [*statements.declare(context)]
-        while statements.budget > 0:
-            body += statements.statement(context)
-        body.append(Node(text=statements.give_back(context, uniform=False), pinned=True))
-        scope.counter = inner.counter
-        signature = ", ".join(
-            f"{one}: cb.{spelling(type)}" for one, type in zip(names, types, strict=True)
-        )
-        if scope.chance(0.5):
-            nodes.append(Node(text="@cb.cube"))
-        nodes.append(Node(text=f"def {name}({signature}):", body=tuple(body), pinned=True))
-        scope.helpers.append((name, tuple(types), results))
-    return nodes
+# ── results ──
 
 
 def _results(made: _Assembly) -> list[Node]:

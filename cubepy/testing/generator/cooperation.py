@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from cubepy.ir import BOOL, FLOATS, I32, U64, Scalar
 from cubepy.records import replace
-from cubepy.testing.generator.expressions import Expressions
+from cubepy.testing.generator.accesses import commutative
+from cubepy.testing.generator.expressions import Expressions, spelling
 from cubepy.testing.generator.model import Feature, Node
 from cubepy.testing.generator.scope import (
     Context,
@@ -39,6 +40,8 @@ class Cooperation:
 
     def statement(self, context: Context) -> tuple[Node, ...]:
         """Barriers and what stands between them, in uniform control flow."""
+        if self.scope.chance(0.15) and context.phase is Phase.WRITE_OWN:
+            return self.tally(context)
         memories = self.scope.find_memories(MemoryKind.CUBE)
         if not memories or context.phase is not Phase.WRITE_OWN:
             return self.plane(context)
@@ -103,6 +106,39 @@ class Cooperation:
         self.scope.variables.append(Variable(name=name, type=memory.element, uniform=True))
         return (Node(text=text),)
 
+    def tally(self, context: Context) -> tuple[Node, ...]:
+        """All units add to a few cells of the cube, cleared before, which then all may read."""
+        self.scope.features |= {Feature.BARRIER, Feature.ATOMIC}
+        if context.loops:
+            self.scope.features.add(Feature.BARRIER_IN_LOOP)
+        element = self.scope.storable()
+        operations = commutative(element)
+        if not operations:
+            return self.plane(context)
+        name, cell, count = self.scope.fresh("s"), self.scope.fresh("k"), 3
+        here = Expressions(self.scope, context)
+        clear = Node(text=f"{name}[{cell}] = {here.literal_of(element)}", pinned=True)
+        atomic = f"cb.atomic_{here.pick(*operations)}({name}, {here.somewhere()} % {count}, "
+        seen = self.scope.fresh("v")
+        add = Node(text=f"{atomic}{here.value(element)})")
+        if self.scope.chance(0.5):
+            add = Node(text=f"if {here.condition()}:", body=(add,))
+        read = Node(text=f"{seen} = {name}[{here.somewhere()} % {count}]")
+        self.scope.variables.append(Variable(name=seen, type=element))
+        return (
+            Node(text=f"{name} = cb.shared(cb.{spelling(element)}, {count})", pinned=True),
+            Node(
+                text=f"for {cell} in range(cb.UNIT_POS, {count}, cb.CUBE_DIM):",
+                body=(clear,),
+                pinned=True,
+            ),
+            BARRIER,
+            add,
+            BARRIER,
+            read,
+            BARRIER,
+        )
+
     def combine(self, near: str, far: str, type: Scalar) -> str:
         """`near` becomes something of both."""
         signs = ("+", "-", "*") if type in FLOATS else ("+", "-", "*", "^", "|", "&")
@@ -123,16 +159,18 @@ class Cooperation:
         """A plane operation on a type, and its result's type."""
         kind = self.scope.random.choice((0, 0, 1, 1, 1, 2, 3, 4))
         if kind == 0:
-            operation = here.pick("all", "any", "ballot")
-            return (
-                f"cb.plane_{operation}({here.condition()})",
-                U64 if operation == "ballot" else BOOL,
-            )
+            operation = here.pick("all", "any", "ballot", "elect")
+            operand = "" if operation == "elect" else here.condition()
+            return f"cb.plane_{operation}({operand})", U64 if operation == "ballot" else BOOL
         value = here.value(type)
+        where = ""
+        if self.scope.chance(0.35):
+            self.scope.features.add(Feature.WHERE)
+            where = f", where={here.condition()}"
         if kind == 1:
-            return f"cb.plane_{here.pick(*_REDUCTIONS)}({value})", type
+            return f"cb.plane_{here.pick(*_REDUCTIONS)}({value}{where})", type
         if kind == 2 and type not in FLOATS:
-            return f"cb.plane_{here.pick(*_SCANS)}({value})", type
+            return f"cb.plane_{here.pick(*_SCANS)}({value}{where})", type
         if kind == 3:
             step = self.scope.random.choice((0, 1, 2, 3))
             return f"cb.plane_shuffle_{here.pick('xor', 'up', 'down')}({value}, {step})", type

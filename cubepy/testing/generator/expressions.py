@@ -11,16 +11,31 @@ import random
 from collections.abc import Callable
 
 from cubepy.ir import BOOL, F32, F64, FLOATS, I32, INDEX, INTEGERS, SCALARS, Scalar
+from cubepy.testing.generator.functions import (
+    EXACT_FORMS,
+    INTEGER_FORMS,
+    LIBRARY_FORMS,
+    Form,
+    reinterpreted,
+)
 from cubepy.testing.generator.model import Feature
-from cubepy.testing.generator.scope import Context, Memory, MemoryKind, Phase, Scope
+from cubepy.testing.generator.scope import Context, Helper, Memory, MemoryKind, Phase, Scope
 
 __all__ = ["Expressions", "spelling"]
 
+# Reads in the subscripts of reads.
+MAX_READING = 2
 Maker = Callable[[Scalar, int], str]
 
 _INDEX = ("cb.ABSOLUTE_POS", "cb.UNIT_POS", "cb.UNIT_POS_X", "cb.UNIT_POS_Y", "cb.ABSOLUTE_POS_X")
 _UNIFORM_INDEX = ("cb.CUBE_POS", "cb.CUBE_POS_X", "cb.CUBE_COUNT", "cb.CUBE_COUNT_X")
-_LIBRARY = ("exp", "log", "sin", "cos", "tanh", "erf", "expm1", "log1p", "exp2")
+# Subscripts near a position: steps, rows, mirrors, wrapped and clamped ones.
+_NEAR = (
+    "{}", "{}", "{} + 1", "{} - 1", "{} - 2", "{} * 2", "{} + 3", "-1 - {}", "{} // {by}",
+    "{} % {by}", "{} // {by} * {by}", "{} * {by} + 1", "{} ^ 1", "{} & ~3", "{} >> 1",
+    "{length} - 1 - {}", "({} + {by}) % {length}", "min({} + 1, {length} - 1)", "max({} - {by}, 0)",
+    "{} + {other}", "{} - {other}", "{} * {other} + {by}", "{other} * {by} + {}",
+)  # fmt: skip
 _NUMBERS = tuple(type for type in SCALARS.values() if type is not BOOL)
 _INTEGERS = tuple(type for type in _NUMBERS if type in INTEGERS)
 
@@ -32,6 +47,7 @@ class Expressions:
         self.scope = scope
         self.context = context
         self.uniform = uniform
+        self.reading = 0
 
     @property
     def random(self) -> random.Random:
@@ -71,10 +87,10 @@ class Expressions:
             return (self.compare, self.compare, self.chain, self.logic, self.logic, self.flags,
                     self.test, self.conditional, self.cast)  # fmt: skip
         common = (self.arithmetic, self.arithmetic, self.extreme, self.conditional, self.select,
-                  self.cast, self.unary)  # fmt: skip
+                  self.cast, self.unary, self.called)  # fmt: skip
         if type in FLOATS:
-            return (*common, self.arithmetic, self.float_function, self.fused)
-        return (*common, self.division, self.bits, self.shift, self.counting, self.power)
+            return (*common, self.arithmetic, self.float_function, self.float_function)
+        return (*common, self.division, self.bits, self.shift, self.integer_function, self.power)
 
     # ── leaves ──
 
@@ -97,34 +113,25 @@ class Expressions:
             ]
             uniform = (*_UNIFORM_INDEX, *lengths)
             return self.pick(*(uniform if self.uniform else (*_INDEX, *uniform)))
-        return f"cb.{spelling(type)}({self.literal(type)})"
+        return self.literal_of(type)
 
     def literal(self, type: Scalar) -> str:
-        """A literal that fits the type."""
+        """A literal, or a small number known while compiling, that fits the type."""
         if type is BOOL:
             return self.pick("True", "False")
+        if self.scope.comptimes and self.scope.chance(0.3):
+            return self.pick(*self.scope.comptimes)
         if type in FLOATS:
             return self.pick(
                 "0.0", "1.0", "0.5", "1.5", "2.0", "3.25", "0.1", "-1.0", "-0.0", "100.0"
             )
-        choices = [
-            0,
-            1,
-            2,
-            3,
-            5,
-            7,
-            10,
-            31,
-            -1,
-            -2,
-            -7,
-            type.bits - 1,
-            100,
-            type.maximum,
-            type.minimum,
-        ]
+        choices = [0, 1, 2, 3, 5, 7, 10, 31, -1, -2, -7, type.bits - 1, 100,
+                   type.maximum, type.minimum]  # fmt: skip
         return str(self.random.choice([n for n in choices if type.minimum <= n <= type.maximum]))
+
+    def literal_of(self, type: Scalar) -> str:
+        """A literal with its type."""
+        return f"cb.{spelling(type)}({self.literal(type)})"
 
     def element(self, type: Scalar) -> str:
         """An element of a memory that may be read here, or ""."""
@@ -132,10 +139,13 @@ class Expressions:
         if not self.uniform:
             kinds += [MemoryKind.OWN, MemoryKind.CUBE, MemoryKind.PRIVATE]
         known = [memory for kind in kinds for memory in self.scope.find_memories(kind, type)]
-        if not known:
+        if not known or self.reading == MAX_READING:
             return ""
         memory = self.random.choice(known)
-        return f"{memory.name}[{self.subscript(memory)}]"
+        self.reading += 1
+        text = f"{memory.name}[{self.subscript(memory)}]"
+        self.reading -= 1
+        return text
 
     def subscript(self, memory: Memory) -> str:
         """Where a unit may read a memory here."""
@@ -147,7 +157,7 @@ class Expressions:
             inside = [f"{self.somewhere()} % {extent}" for extent in memory.extents]
             return memory.offset + ", ".join(inside)
         if memory.kind is MemoryKind.PRIVATE:
-            return f"{self.somewhere()} % {memory.count}"
+            return ", ".join(f"{self.somewhere()} % {extent}" for extent in memory.extents)
         return self.anywhere(memory)
 
     def own(self, memory: Memory) -> str:
@@ -163,24 +173,19 @@ class Expressions:
     def anywhere(self, memory: Memory) -> str:
         """Subscripts of an array that is only read: near the unit's position, or wild."""
         near = not self.uniform and self.context.results is None
-        axes = ("y", "x") if len(memory.extents) == 2 else ("i",)
-        return ", ".join(self._along(axis, near=near and self.scope.chance(0.7)) for axis in axes)
+        axes = {0: "i", 1: "i", 2: "yx", 3: "zyx"}[len(memory.extents)]
+        return ", ".join(
+            self._along(memory, number, axis, near=near and self.scope.chance(0.7))
+            for number, axis in enumerate(axes)
+        )
 
-    def _along(self, axis: str, *, near: bool) -> str:
+    def _along(self, memory: Memory, number: int, axis: str, *, near: bool) -> str:
         if not near:
             return self._wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
-        forms = (
-            "{}",
-            "{} + 1",
-            "{} - 1",
-            "{} - 2",
-            "{} * 2",
-            "{} + 3",
-            "-1 - {}",
-            "{} // 2",
-            "{} % 3",
-        )
-        return self.pick(*forms).format(axis)
+        length = memory.extents[number] if memory.extents else f"len({memory.name})"
+        known = [one.name for one in self.scope.find(type=INDEX) if one.runtime] or ["i"]
+        by = self.random.randint(2, 5)
+        return self.pick(*_NEAR).format(axis, length=length, other=self.pick(*known), by=by)
 
     def _wild(self, type: Scalar) -> str:
         """Any subscript, but none known while compiling to be negative: that is an error."""
@@ -207,8 +212,6 @@ class Expressions:
 
     def division(self, type: Scalar, depth: int) -> str:
         left, right = self.operands(type, depth)
-        if self.scope.chance(0.2):
-            return f"cb.{self.pick('trunc_div', 'trunc_rem', 'mul_hi')}({left}, {right})"
         return f"({left} {self.pick('//', '%')} {right})"
 
     def bits(self, type: Scalar, depth: int) -> str:
@@ -221,8 +224,27 @@ class Expressions:
             count = str(self.random.choice((0, 1, 2, 3, 7, type.bits - 1, type.bits)))
         return f"({self.value(type, depth)} {self.pick('<<', '>>')} {count})"
 
-    def counting(self, type: Scalar, depth: int) -> str:
-        return f"cb.{self.pick('popcount', 'clz', 'ctz')}({self.value(type, depth)})"
+    def integer_function(self, type: Scalar, depth: int) -> str:
+        return self.form(type, self.random.choice(INTEGER_FORMS), depth)
+
+    def form(self, type: Scalar, form: Form, depth: int) -> str:
+        """A call with operands of the types it takes."""
+        operands = [self.value(of or type, depth) for of in form.operands]
+        return form.text.replace("{type}", spelling(type)).format(*operands)
+
+    def called(self, type: Scalar, depth: int) -> str:
+        """A helper's only result."""
+        fitting = [one for one in self.scope.helpers if one.results == (type,)]
+        if not fitting or self.uniform:  # nobody shows that a call is uniform
+            return self.arithmetic(type, depth)
+        return self.call(self.random.choice(fitting), depth)
+
+    def call(self, helper: Helper, depth: int) -> str:
+        """A call of a helper."""
+        self.scope.features |= {Feature.HELPER, *helper.features}
+        first = [name for name in (helper.function, helper.array) if name]
+        operands = [self.value(of, depth) for of in helper.parameters]
+        return f"{helper.name}({', '.join([*first, *operands])})"
 
     def power(self, type: Scalar, depth: int) -> str:
         return f"({self.value(type, depth)} ** {self.random.randrange(4)})"
@@ -237,19 +259,11 @@ class Expressions:
         return form.format(self.value(type, depth))
 
     def float_function(self, type: Scalar, depth: int) -> str:
-        if type in (F32, F64) and self.scope.chance(0.1):
+        # large once expanded, so there are few of them
+        if self.scope.chance(0.2) and not self.context.unrolled:
             self.scope.features.add(Feature.LIBRARY)
-            return f"cb.{self.pick(*_LIBRARY)}({self.value(type, depth)})"
-        if self.scope.chance(0.3):
-            left, right = self.operands(type, depth)
-            form = self.pick("cb.fmin({}, {})", "cb.fmax({}, {})", "({} // {})", "({} % {})")
-            return form.format(left, right)
-        name = self.pick("cb.sqrt", "cb.floor", "cb.ceil", "cb.trunc", "round")
-        return f"{name}({self.value(type, depth)})"
-
-    def fused(self, type: Scalar, depth: int) -> str:
-        a, b = self.operands(type, depth)
-        return f"cb.fma({a}, {b}, {self.value(type, depth)})"
+            return self.form(type, self.random.choice(LIBRARY_FORMS), depth)
+        return self.form(type, self.random.choice(EXACT_FORMS), depth)
 
     def conditional(self, type: Scalar, depth: int) -> str:
         taken, other = self.value(type, depth), self.value(type, depth)
@@ -260,6 +274,10 @@ class Expressions:
         return f"cb.select({self.value(BOOL, depth)}, {left}, {right})"
 
     def cast(self, type: Scalar, depth: int) -> str:
+        bits = reinterpreted(type)
+        if bits and self.scope.chance(0.15):
+            source = self.random.choice(bits)
+            return f"cb.bitcast(cb.{spelling(type)}, {self.value(source, depth)})"
         source = self.scope.type() if self.scope.chance(0.8) else self.random.choice(_NUMBERS)
         return f"cb.{spelling(type)}({self.value(source, depth)})"
 

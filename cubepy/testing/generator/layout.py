@@ -39,17 +39,24 @@ class Layout:
             ArraySpec(name=name, base=base, start=start, shape=(size,), strides=(stride,))
         )
 
-    def add_matrix(self, name: str, element: Scalar, rows: int, columns: int) -> None:
-        """A matrix by rows, by columns, or with gaps."""
-        choices = ((columns, 1), (1, rows), (columns + 3, 1), (2 * columns, 2))
-        strides = choices[0] if self.plain else self.random.choice(choices)
-        if strides[1] != 1:
+    def add_tensor(self, name: str, element: Scalar, shape: tuple[int, ...]) -> None:
+        """An array of two or three axes: the last fastest or another, or with gaps."""
+        order, gap, step = list(reversed(range(len(shape)))), 0, 1
+        if not self.plain:
+            gap, step = self.random.choice(((0, 1), (0, 1), (3, 1), (0, 2)))
+            if self.random.random() < 0.3:
+                self.random.shuffle(order)
+        strides, span = [0] * len(shape), step
+        for axis in order:
+            strides[axis] = span
+            span = span * shape[axis] + gap
+        if strides[-1] != 1:
             self.features.add(Feature.STRIDED)
-        size = strides[0] * (rows - 1) + strides[1] * (columns - 1) + 1
+        steps = (stride * (extent - 1) for stride, extent in zip(strides, shape, strict=True))
         base = f"memory_{name}"
-        self.bases[base] = BaseSpec(element=element, size=size)
+        self.bases[base] = BaseSpec(element=element, size=sum(steps) + 1)
         self.arrays.append(
-            ArraySpec(name=name, base=base, start=0, shape=(rows, columns), strides=strides)
+            ArraySpec(name=name, base=base, start=0, shape=shape, strides=tuple(strides))
         )
 
     def overlapping(self, element: Scalar, units: int) -> list[Memory]:

@@ -35,7 +35,22 @@ class Feature(Enum):
     PLANE = "plane operation"
     STRIDED = "strided argument"
     OVERLAPPING = "overlapping arguments"
-    NARROW = "type below 32 bits"
+    NARROW = "integer below 32 bits"
+    HALF = "f16 or bf16"
+    WIDE = "integer of 64 bits"
+    DOUBLE = "f64"
+    VOLUME = "three axes"
+    UNROLLED = "loop written out"
+    SHARED_NAME = "one name for a loop written out and another"
+    COMPTIME_BRANCH = "branch decided while compiling"
+    MATCH = "match"
+    WALRUS = "walrus"
+    WEAK = "local that takes its type from a later use"
+    LAMBDA = "lambda or closure"
+    SEVERAL_RETURNS = "helper with several returns"
+    NAMED_TUPLE = "named tuple"
+    WHERE = "plane operation of some units"
+    CONTRACT = "contraction"
     ATOMIC = "atomic"
     HELPER = "helper"
     PRIVATE = "private array"
@@ -107,12 +122,20 @@ class GeneratedKernel:
     cube_count: tuple[int, int, int]
     cube_dim: tuple[int, int, int]
     over: tuple[int, ...] = ()
+    options: str = ""
     features: frozenset[Feature] = field(default_factory=frozenset)
 
     @property
     def source(self) -> str:
         """The module that defines `kernel`."""
-        lines = ["import cubepy as cb", "", *render(self.helpers), "", "@cb.cube"]
+        lines = ["from typing import NamedTuple", "", "import cubepy as cb", ""]
+        lines += [
+            "NUMBERS = (1, 0, 4)",
+            "",
+            *render(self.helpers),
+            "",
+            f"@cb.cube({self.options})" if self.options else "@cb.cube",
+        ]
         lines += [f"def kernel({self.signature}):", *render(self.body, INDENT)]
         return "\n".join(lines) + "\n"
 

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from typing import Any
 
 from cubepy.ir import (
     BF16,
@@ -32,13 +33,21 @@ from cubepy.ir import (
 from cubepy.records import dataclass, field, replace
 from cubepy.testing.generator.model import Feature
 
-__all__ = ["Context", "Loop", "Memory", "MemoryKind", "Phase", "Scope", "Variable"]
+__all__ = ["Context", "Helper", "Loop", "Memory", "MemoryKind", "Phase", "Scope", "Variable"]
 
 # how often a new variable or array has each type
 _TYPES: dict[Scalar, int] = {
-    I32: 10, U32: 7, F32: 12, INDEX: 5, I64: 4, U64: 4, F64: 5, BOOL: 4,
-    I8: 3, U8: 4, I16: 3, U16: 3, F16: 2, BF16: 2,
+    I32: 10, U32: 7, F32: 12, INDEX: 5, I64: 5, U64: 5, F64: 6, BOOL: 4,
+    I8: 3, U8: 4, I16: 3, U16: 3, F16: 3, BF16: 3,
 }  # fmt: skip
+
+
+_OF_TYPE = {
+    **dict.fromkeys((I8, U8, I16, U16), Feature.NARROW),
+    **dict.fromkeys((F16, BF16), Feature.HALF),
+    **dict.fromkeys((I64, U64), Feature.WIDE),
+    F64: Feature.DOUBLE,
+}
 
 
 class MemoryKind(Enum):
@@ -86,6 +95,21 @@ class Memory:
     operation: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Helper:
+    """A function by name. The first argument may be a certain function or array of the kernel;
+    results may be a named tuple's fields.
+    """
+
+    name: str
+    parameters: tuple[Scalar, ...]
+    results: tuple[Scalar, ...]
+    function: str = ""
+    array: str = ""
+    fields: tuple[str, ...] = ()
+    features: frozenset[Feature] = frozenset()
+
+
 @dataclass(slots=True, kw_only=True)
 class Loop:
     """A loop being generated. `cooperative`: all units of the cube make the same trips together."""
@@ -105,6 +129,8 @@ class Context:
     loops: tuple[Loop, ...] = ()
     depth: int = 0
     results: tuple[Scalar, ...] | None = None  # of the helper being generated
+    result: str = "{}"  # how the helper returns them
+    unrolled: bool = False  # what is here is written out several times
 
     def inside(self, *, uniform: bool, plane_uniform: bool | None = None) -> Context:
         """One level deeper, under a condition."""
@@ -116,10 +142,10 @@ class Context:
             depth=self.depth + 1,
         )
 
-    def in_loop(self, loop: Loop, *, plane_uniform: bool = False) -> Context:
+    def in_loop(self, loop: Loop, *, unrolled: bool = False) -> Context:
         """In the body of a loop."""
-        inside = self.inside(uniform=loop.cooperative, plane_uniform=plane_uniform or None)
-        return replace(inside, loops=(*self.loops, loop))
+        inside = self.inside(uniform=loop.cooperative)
+        return replace(inside, loops=(*self.loops, loop), unrolled=self.unrolled or unrolled)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,7 +156,9 @@ class Scope:
     variables: list[Variable] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
     features: set[Feature] = field(default_factory=set)
-    helpers: list[tuple[str, tuple[Scalar, ...], tuple[Scalar, ...]]] = field(default_factory=list)
+    helpers: list[Helper] = field(default_factory=list)
+    comptimes: list[str] = field(default_factory=list)
+    loop_names: dict[str, Scalar | None] = field(default_factory=dict)
     palette: list[Scalar] = field(default_factory=list)
     returned: bool = False
     cooperative: bool = False
@@ -148,9 +176,14 @@ class Scope:
         made = self.random.choice([type for type in self.palette if type is not BOOL] or [I32])
         if not numbers and BOOL in self.palette and self.chance(0.2):
             made = BOOL
-        if made.bits < 32 and made is not BOOL:
-            self.features.add(Feature.NARROW)
+        if made in _OF_TYPE:
+            self.features.add(_OF_TYPE[made])
         return made
+
+    def storable(self) -> Scalar:
+        """A type for a new array; none holds index."""
+        made = self.type()
+        return I64 if made is INDEX else made
 
     def find(self, *, type: Scalar | None = None, uniform: bool = False, assignable: bool = False,
              exact: bool = False) -> list[Variable]:  # fmt: skip
@@ -175,10 +208,13 @@ class Scope:
     @contextmanager
     def block(self) -> Iterator[None]:
         """Names introduced inside go out of reach at the end."""
-        variables, memories = len(self.variables), len(self.memories)
+        lists: tuple[list[Any], ...] = (
+            self.variables, self.memories, self.comptimes, self.helpers,
+        )  # fmt: skip
+        lengths = [len(names) for names in lists]
         yield
-        del self.variables[variables:]
-        del self.memories[memories:]
+        for names, length in zip(lists, lengths, strict=True):
+            del names[length:]
 
     def chance(self, probability: float) -> bool:
         """True so often."""
