@@ -75,7 +75,7 @@ class _Learnt:
 class Launcher:
     """A kernel with its sizes, device and check: call it with arguments."""
 
-    __slots__ = ("_device", "_learnt", "_native", "_plans", "_resolver", "_work")
+    __slots__ = ("_device", "_last", "_learnt", "_native", "_plans", "_resolver", "_work")
 
     def __init__(
         self,
@@ -90,6 +90,7 @@ class Launcher:
         self._plans: dict[Device, _Plan] = {}
         self._native = native.attach(self, resolver.signature) if native is not None else None
         self._learnt: dict[Any, _Learnt] = {}
+        self._last: _Learnt | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         resolver = self._resolver
@@ -100,14 +101,17 @@ class Launcher:
         record = self._record(plan, key, arguments)
         record.run(plan.device, plan.grid, arguments)
         if self._native is not None:
-            learnt = self._learnt.get(key)
+            learnt = self._last
+            if learnt is None or learnt.record is not record:
+                learnt = self._last = self._learnt.get(key)
             if learnt is None or learnt.is_stale(record):
                 again = learnt is not None and learnt.record is record
                 patience = 4 * learnt.patience if learnt is not None and again else PATIENCE
                 usable = self._learn(self._native, record, plan, arguments)
                 if len(self._learnt) >= KEPT:
                     self._learnt.clear()
-                self._learnt[key] = _Learnt(record, patience if usable else math.inf)
+                self._last = _Learnt(record, patience if usable else math.inf)
+                self._learnt[key] = self._last
 
     def _learn(
         self, native: NativeEntry, record: Record, plan: _Plan, arguments: Sequence[Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from cubepy.records import dataclass
 from cubepy.runtime.buffers import Buffer
 
 __all__ = [
-    "EMPTY",
     "ArrayFacts",
     "Span",
     "address_of",
@@ -149,13 +148,13 @@ def _plain_address(array: Array) -> int:
     return int(array.ctypes.data)
 
 
-def _fast_address(array: Array) -> int:
+def _fast_address(
+    array: Array,
+    pointer: Callable[[int], ctypes.c_size_t] = ctypes.c_size_t.from_address,
+    header: int = object.__basicsize__,
+) -> int:
     # The data pointer stands right behind the object's header; ctypes.data is five times slower.
-    return _POINTER(id(array) + _HEADER).value or 0
-
-
-_POINTER = ctypes.c_void_p.from_address
-_HEADER = object.__basicsize__
+    return pointer(id(array) + header).value
 
 
 def _layout_is_known() -> bool:

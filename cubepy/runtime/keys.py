@@ -14,9 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from cubepy.runtime.arguments import (
-    EMPTY,
     Span,
-    address_of,
     alias_classes,
     facts_of,
     span_of,
@@ -30,7 +28,7 @@ __all__ = ["device_of", "launch_key"]
 KeyOf = Callable[[Any], Hashable]
 _NUMBERS = frozenset({int, float, bool})
 # NumPy's bits for C-contiguous, aligned and writeable; the first two must be set to be usual.
-_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x0001, 0x0100, 0x0400
+_CONTIGUOUS, _OWNED, _ALIGNED, _WRITEABLE = 0x0001, 0x0004, 0x0100, 0x0400
 _USUAL = _CONTIGUOUS | _ALIGNED
 _SEEN = _USUAL | _WRITEABLE
 
@@ -41,33 +39,37 @@ def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -
     Those, and values that are neither arrays nor numbers, are keyed by `key_of`.
     """
     parts: list[Any] = []
-    spans: list[Span] = []
+    arrays: list[Any] = []
+    owned = _OWNED
     for value, known in zip(values, comptime, strict=True):
         kind = type(value)
         if kind is ndarray and (shape := value.shape):
-            flags = value.flags.num & _SEEN
+            flags = value.flags.num
+            owned &= flags
+            arrays.append(value)
             if flags & _USUAL == _USUAL:
-                parts += (value.dtype, len(shape), flags)
-                start, size = address_of(value), value.nbytes
-                spans.append((0, start, start + size) if size else EMPTY)
+                parts += (value.dtype, len(shape), flags & _SEEN)
             else:
                 parts.append(facts_of(value))
-                spans.append(span_of(value))
         elif known:
             parts.append(key_of(value))
         elif kind in _NUMBERS:
             parts.append(kind)
         else:
-            _add_unusual(value, key_of, parts, spans)
-    if len(spans) > 1 and _overlap(sorted(spans)):
-        parts.append(alias_classes(spans))
+            owned = 0
+            _add_unusual(value, key_of, parts, arrays)
+    # Arrays that own their memory share it with no other such array.
+    if len(arrays) > 1 and (not owned or len(set(map(id, arrays))) < len(arrays)):
+        spans = [span_of(array) for array in arrays]
+        if _overlap(spans):
+            parts.append(alias_classes(spans))
     return tuple(parts)
 
 
 def _overlap(spans: list[Span]) -> bool:
-    """Whether any two overlap, of spans in order."""
+    """Whether any two overlap."""
     memory, furthest = -1, 0
-    for space, low, high in spans:
+    for space, low, high in sorted(spans):
         if space != memory:
             memory, furthest = space, high
         elif low < furthest:
@@ -77,17 +79,17 @@ def _overlap(spans: list[Span]) -> bool:
     return False
 
 
-def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], spans: list[Span]) -> None:
+def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], arrays: list[Any]) -> None:
     if type(value) is Buffer:
         classes = stride_classes(value.shape, value.strides, value.dtype.itemsize)
         parts += (value.device, value.dtype, classes)
-        spans.append(span_of(value))
+        arrays.append(value)
     elif isinstance(value, np.generic):
         parts.append(type(value))  # not its dtype, which calls itself equal to `int`
     elif isinstance(value, np.ndarray) or hasattr(value, "__array_interface__"):
         array = np.asarray(value)
         parts.append((type(value), facts_of(array)))
-        spans.append(span_of(array))
+        arrays.append(array)
     else:
         parts.append(key_of(value))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import mmap
 import os
 from typing import Any
@@ -54,6 +55,8 @@ def wrap(array: np.ndarray[Any, Any]) -> HostMemory:
 
 def allocate(size: int) -> HostMemory:
     """Memory of arbitrary content, aligned to 64 bytes; raises OutOfMemoryError."""
+    if size > _all_bytes():  # the system may promise it, and end the process when it is used
+        raise OutOfMemoryError(f"cpu: no room for {size} bytes, this machine has {_all_bytes()}")
     try:
         return _map_huge(size) if _has_huge_pages(size) else _take_from_numpy(size)
     except (MemoryError, ValueError, OverflowError, OSError) as error:
@@ -83,7 +86,18 @@ def _map_huge(size: int) -> HostMemory:
 
 
 def _free_bytes() -> int:
+    return _pages("SC_AVPHYS_PAGES", 0)
+
+
+@functools.cache
+def _all_bytes() -> int:
+    return _pages("SC_PHYS_PAGES", 1 << 62)
+
+
+def _pages(name: str, unknown: int) -> int:
+    """Bytes that the system says it has of something; `unknown` where it says nothing."""
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 0
+        pages = os.sysconf(name)
+        return pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else unknown
+    except (AttributeError, OSError, ValueError):
+        return unknown
