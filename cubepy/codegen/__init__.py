@@ -1,6 +1,7 @@
 """IR → text in a target's language, without any device: `emit`."""
 
 from cubepy.codegen.llvm import ELEMENTWISE, emit_cpu
+from cubepy.codegen.opencl import VALUES, emit_opencl
 from cubepy.codegen.reference import emit_reference
 from cubepy.errors import ConfigError
 from cubepy.ir import Kernel
@@ -16,6 +17,8 @@ def native_ops(target: Target) -> frozenset[str]:
     match target.language:
         case "cpu":
             return frozenset(ELEMENTWISE)
+        case "opencl":
+            return frozenset(VALUES)
         case "reference":
             return frozenset()
         case _:
@@ -27,6 +30,8 @@ def emit(kernel: Kernel, target: Target) -> Artifact:
     match target.language:
         case "cpu":
             return emit_cpu(kernel, target)
+        case "opencl":
+            return emit_opencl(kernel, target)
         case "reference":
             return emit_reference(kernel, target)
         case _:
@@ -34,4 +39,4 @@ def emit(kernel: Kernel, target: Target) -> Artifact:
 
 
 def _no_emitter(target: Target) -> ConfigError:
-    return ConfigError(f"no emitter for target {target} yet: known are cpu, reference")
+    return ConfigError(f"no emitter for target {target} yet: known are cpu, opencl, reference")

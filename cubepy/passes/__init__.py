@@ -14,6 +14,7 @@ from cubepy.passes.expand_library import expand_library
 from cubepy.passes.fold_plane_dim import fold_plane_dim
 from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
+from cubepy.passes.inline_cooperation import inline_cooperation
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, level_of, run
@@ -39,6 +40,7 @@ __all__ = [
     "fold_plane_dim",
     "forward_locals",
     "hoist_loop_invariants",
+    "inline_cooperation",
     "inline_functions",
     "level_of",
     "nest_early_returns",

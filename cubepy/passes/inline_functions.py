@@ -40,7 +40,7 @@ the last thing to happen anyway (see `nest_early_returns`), there is no block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from cubepy.errors import CubeValueError, Diagnostic
 from cubepy.ir import (
@@ -63,19 +63,28 @@ from cubepy.location import Loc
 from cubepy.passes.context import PassContext
 from cubepy.records import dataclass, replace
 
-__all__ = ["inline_functions"]
+__all__ = ["inline_calls", "inline_functions"]
 
 LARGEST = 50_000
 
 
 def inline_functions(kernel: Kernel, context: PassContext) -> Kernel:
     """Replace every call by the body of what it calls; no function is left."""
-    if not kernel.functions:
+    return inline_calls(kernel, frozenset(function.name for function in kernel.functions))
+
+
+def inline_calls(kernel: Kernel, chosen: Container[str]) -> Kernel:
+    """Replace every call of the chosen functions, which are gone then."""
+    if not any(function.name in chosen for function in kernel.functions):
         return kernel
     inliner = _Inliner(kernel)
+    kept = []
     for function in kernel.functions:
-        inliner.prepare(function)
-    return replace(kernel, body=inliner.body(kernel.body), functions=())
+        if function.name in chosen:
+            inliner.prepare(function)
+        else:
+            kept.append(replace(function, body=inliner.body(function.body)))
+    return replace(kernel, body=inliner.body(kernel.body), functions=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +119,9 @@ class _Inliner:
         return Rewriter({ops.CALL: self._call, ops.TUPLE_GET: self._element}).region(body)
 
     def _call(self, call: Op, rewriter: Rewriter) -> Op | None:
-        template = self._templates[str(call.attrs["callee"])]
+        template = self._templates.get(str(call.attrs["callee"]))
+        if template is None:
+            return call
         self._grow(template.size)
         places: dict[Loc, Loc] = {}
 
@@ -134,7 +145,8 @@ class _Inliner:
     def _element(self, op: Op, rewriter: Rewriter) -> Op:
         index = op.attrs["index"]
         assert isinstance(index, int)
-        return self._returned[op.operands[0]][index]
+        results = self._returned.get(op.operands[0])
+        return op if results is None else results[index]
 
     def _grow(self, size: int) -> None:
         self._size += size

@@ -33,7 +33,11 @@ __all__ = [
 
 GROUP = "cubepy.runtimes"
 # Those of the group that come with cubepy, which need not be looked for.
-OURS = {"cpu": "cubepy_cpu:runtime", "reference": "cubepy.interp:runtime"}
+OURS = {
+    "cpu": "cubepy_cpu:runtime",
+    "opencl": "cubepy_opencl:runtime",
+    "reference": "cubepy.interp:runtime",
+}
 # One device each; a number after these names is the machine of the target.
 NO_NUMBERS = frozenset({"reference"})
 _NAME = re.compile(r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)")

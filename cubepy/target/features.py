@@ -30,6 +30,11 @@ class Features:
     `half_conversion`: instructions between f16 and f32. `cpu_features`: LLVM's feature string of a
     CPU target. `types`: names of the scalar types that can be computed with. `max_cube_units`,
     `shared_bytes`: limits of a cube.
+
+    For OpenCL C: `exact_division`: `/` and `sqrt` of f32 round correctly. `shuffle`: the function
+    that exchanges values within a sub-group; `plane_attribute`: how a kernel asks for sub-groups of
+    `plane_dim` units. `atomics_64`, `extended_atomics_64`: 64-bit atomics, and those besides sums
+    and exchanges. `memory_orders`: atomics may be ordered.
     """
 
     plane_dim: int = 4
@@ -43,6 +48,12 @@ class Features:
     max_cube_units: int = 1024
     shared_bytes: int = 256 * 1024
     types: frozenset[str] = frozenset(_SCALARS.split())
+    exact_division: bool = True
+    shuffle: str = ""
+    plane_attribute: str = ""
+    atomics_64: bool = True
+    extended_atomics_64: bool = True
+    memory_orders: bool = True
 
     def described(self) -> Iterator[str]:
         """Every feature with its value, in an order that does not change."""
@@ -103,4 +114,19 @@ def features_of(language: str, machine: str) -> Features:
         return _cpu(machine)
     if language == "reference":
         return Features(plane_dim=int(machine) if machine else 4)
+    if language == "opencl":
+        return _opencl(machine)
     return Features(plane_dim=32)
+
+
+def _opencl(machine: str) -> Features:
+    """What a device of OpenCL 3.0 with sub-groups of a fixed size has."""
+    if machine:
+        raise ConfigError(f"no OpenCL machine {machine!r}: the target is `opencl`")
+    return Features(
+        plane_dim=32,
+        shared_bytes=32 * 1024,
+        max_cube_units=256,
+        shuffle="sub_group_shuffle",
+        plane_attribute=" __attribute__((intel_reqd_sub_group_size({})))",
+    )

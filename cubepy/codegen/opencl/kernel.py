@@ -1,0 +1,295 @@
+"""A kernel in OpenCL C: the language as the shared walk sees it, and what the kernel needs so far.
+
+Scalars, shapes and strides come in one struct, `launch`, whose fields are the words of the kernel's
+`Abi`; each buffer is a pointer beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from cubepy.codegen.opencl.atomics import emit_atomic
+from cubepy.codegen.opencl.helpers import Helpers
+from cubepy.codegen.opencl.memory import Memory, emit_load, emit_store
+from cubepy.codegen.opencl.operations import VALUES
+from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
+from cubepy.codegen.opencl.positions import Positions
+from cubepy.codegen.opencl.types import literal, memory_type, register_type
+from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
+from cubepy.errors import Diagnostic, UnsupportedError, VerifyError
+from cubepy.ir import (
+    Kernel,
+    Op,
+    OpDef,
+    PrivateType,
+    Ranges,
+    Scalar,
+    SharedType,
+    Trait,
+    TupleType,
+    analyze_ranges,
+    ops,
+    walk,
+)
+from cubepy.location import Loc
+from cubepy.target import Features, Target
+
+__all__ = ["OpenclKernel", "speaks_of_planes"]
+
+_REPORT = """\
+void cb_report(global long *report, int number, long axis, long subscript, long extent) {
+    if ((ulong)subscript >= (ulong)extent
+            && atomic_cmpxchg((volatile global int *)report, 0, number) == 0) {
+        report[1] = axis;
+        report[2] = subscript;
+        report[3] = extent;
+    }
+}"""
+_PLANE_WORDS = (ops.UNIT_POS_PLANE, ops.PLANE_POS)
+
+
+def speaks_of_planes(kernel: Kernel) -> bool:
+    """Whether a kernel uses plane ops, or asks where in its plane a unit is."""
+    bodies = (kernel.body, *(function.body for function in kernel.functions))
+    return any(
+        op.opdef.has(Trait.PLANE) or op.opdef in _PLANE_WORDS
+        for body in bodies
+        for op in walk(body)
+    )
+
+
+class OpenclKernel(Language):
+    """What one kernel needs while its functions are written.
+
+    `locals` are the declarations of local memory, `faults` the places that a report's number stands
+    for, `functions` the names of helpers of the kernel.
+    """
+
+    def __init__(self, kernel: Kernel, target: Target, names: Names) -> None:
+        planes = speaks_of_planes(kernel)
+        self.kernel = kernel
+        self.features: Features = target.features
+        self.names = names
+        self.helpers = Helpers()
+        self.functions: dict[str, str] = {}
+        self.locals: dict[str, str] = {}
+        self.faults: list[tuple[str, Loc]] = []
+        wanted = kernel.options.get("plane_dim", 0)
+        assert isinstance(wanted, int)
+        self.plane_dim = wanted or target.features.plane_dim or 1
+        self.planes_emulated = planes and self.plane_dim not in (1, target.features.plane_dim)
+        self.positions = Positions(
+            cube_dim=kernel.cube_dim, linear=planes, plane_dim=self.plane_dim
+        )
+        self._memories: dict[Op, Memory] = {}
+        self._ranges: Ranges = analyze_ranges(kernel)
+
+    # ── what the walk asks ──
+
+    def literal(self, scalar: Scalar, value: float) -> Expression:
+        """A constant."""
+        return literal(scalar, value)
+
+    def constant(self, scalar: Scalar, name: str, value: str) -> str:
+        """The statement that names a value."""
+        return f"const {register_type(scalar)} {name} = {value};"
+
+    def variable(self, scalar: Scalar, name: str, value: str) -> str:
+        """The statement that makes a variable."""
+        return f"{register_type(scalar)} {name} = {value};"
+
+    def counting(self, scalar: Scalar, name: str, start: str, stop: str, step: int) -> str:
+        """The head of a counting loop."""
+        test = f"{name} {'<' if step > 0 else '>'} {stop}"
+        single = {1: f"{name}++", -1: f"{name}--"}
+        moves = single.get(step, f"{name} {'+' if step > 0 else '-'}= {abs(step)}")
+        return f"for ({register_type(scalar)} {name} = {start}; {test}; {moves}) {{"
+
+    def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
+        """How many trips a range makes."""
+        return f"{self.helpers.need('trips', scalar)}({start}, {stop}, {step})"
+
+    def stepped(self, scalar: Scalar, start: str, trip: str, step: str) -> str:
+        """`start + trip * step` with wrap-around."""
+        return f"({register_type(scalar)})((ulong)({start}) + {trip} * (ulong)({step}))"
+
+    def value(self, body: Body, op: Op, operands: Sequence[Expression]) -> Expression:
+        """An op without effects."""
+        row = op.opdef
+        if row in (ops.LENGTH, ops.STRIDE):
+            memory, axis = self._memories[op.operands[0]], op.attrs["axis"]
+            assert isinstance(axis, int)
+            return primary((memory.extents if row is ops.LENGTH else memory.strides)[axis])
+        if row is ops.PLANE_DIM:
+            return literal(ops.PLANE_DIM.rule((), op.attrs), self.plane_dim)  # type: ignore[arg-type]
+        if row.name in VALUES:
+            return VALUES[row.name](self, body, op, operands)
+        if not op.operands:
+            return self.positions.expression(row.name)
+        raise VerifyError(f"OpenCL C has no {row.name}; a pass should have expanded it ({op.loc})")
+
+    def effect(self, body: Body, op: Op) -> None:
+        """Statements of an op that touches memory or other units."""
+        handler = _EFFECTS.get(op.opdef)
+        if handler is not None:
+            handler(self, body, op)
+        elif op.opdef.has(Trait.ATOMIC):
+            emit_atomic(self, body, op)
+        elif op.opdef.has(Trait.PLANE):
+            emit_plane(self, body, op)
+        else:
+            raise VerifyError(f"OpenCL C has no {op.opdef.name} ({op.loc})")
+
+    def call(self, body: Body, op: Op) -> Expression:
+        """A call; memory goes with its sizes."""
+        arguments = []
+        for operand in op.operands:
+            if operand in self._memories:
+                arguments += [primary(each) for each in _passed(self._memories[operand])]
+            else:
+                arguments.append(body.text(operand))
+        name = str(op.attrs["callee"])
+        if name in self.reporting:
+            arguments.append(primary("report"))
+        return call(self.functions[name], *arguments)
+
+    def result_declaration(self, op: Op, name: str, value: str) -> str:
+        """The statement that names the results of a call."""
+        return f"const {self.functions[str(op.attrs['callee'])]}_results {name} = {value};"
+
+    def result(self, whole: Expression, number: int) -> Expression:
+        """One of several results."""
+        return primary(f"{whole}.item_{number}")
+
+    def results(self, op: Op, values: Sequence[Expression]) -> str:
+        """Several results as a struct."""
+        return f"({self.current_function}_results){{{', '.join(map(str, values))}}}"
+
+    # ── what ops ask ──
+
+    current_function = ""
+    reporting: frozenset[str] = frozenset()
+
+    def memory(self, op: Op) -> Memory:
+        """The memory that an op stands for."""
+        return self._memories[op]
+
+    def bind_memory(self, op: Op, memory: Memory) -> None:
+        """Say what memory an op stands for."""
+        self._memories[op] = memory
+
+    def is_inside(self, op: Op, axis: int) -> bool:
+        """Whether a subscript is shown to be inside."""
+        if op in self._ranges.inside:
+            return True
+        known = self._ranges.open.get(op)
+        return known is not None and all(subscript.axis != axis for subscript in known)
+
+    def is_not_negative(self, op: Op, axis: int) -> bool:
+        """Whether a subscript is shown not to be negative."""
+        known = self._ranges.open.get(op, ())
+        return any(subscript.axis == axis and subscript.not_negative for subscript in known)
+
+    def bounds(self, op: Op) -> tuple[int, int] | None:
+        """Where an integer lies."""
+        if op.opdef is ops.CONST:
+            value = op.attrs["value"]
+            return (value, value) if isinstance(value, int) else None
+        if op in self._ranges.intervals:
+            return self._ranges.intervals[op]
+        scalar = op.type
+        assert isinstance(scalar, Scalar)
+        return (scalar.minimum, scalar.maximum) if scalar.is_integer else None
+
+    def need_feature(self, there: object, name: str, op: Op) -> None:
+        """Refuse what the device cannot do, by name."""
+        if not there:
+            raise UnsupportedError(
+                Diagnostic(
+                    message=f"the device has no {name}, which `{op.opdef.name}` needs",
+                    loc=op.loc,
+                    help="choose another device: `cubepy doctor` lists what each can do",
+                )
+            )
+
+    def report_fault(
+        self, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
+    ) -> None:
+        """Write the first subscript outside into the report."""
+        self.helpers.add("cb_report", _REPORT)
+        self.faults.append((op.operands[0].name or "array", op.loc))
+        body.writer.open(f"if (!({inside})) {{")
+        for axis, index in enumerate(indices):
+            place = f"{axis}, {body.peek(index)}, {memory.extents[axis]}"
+            body.writer.line(f"cb_report(report, {len(self.faults)}, {place});")
+        body.writer.close()
+
+    def plane_scratch(self) -> str:
+        """A place in local memory for a value of each unit."""
+        units = math.prod(self.positions.group)
+        self.locals["cb_scratch"] = f"local ulong cb_scratch[{units}];"
+        return "cb_scratch"
+
+    def uniform_cell(self) -> str:
+        """A place in local memory for one value."""
+        self.locals["cb_cell"] = "local ulong cb_cell[1];"
+        return "cb_cell"
+
+
+def _passed(memory: Memory) -> list[str]:
+    return [memory.name, *(size for size in _sizes(memory))]
+
+
+def _sizes(memory: Memory) -> list[str]:
+    """Extents and strides that are not the same number for every memory of the type."""
+    return [size for size in (*memory.extents, *memory.strides) if size[0].isalpha()]
+
+
+# ── statements ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _shared(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    """Local memory is declared where the kernel begins; narrow elements fill whole words."""
+    memory = op.type
+    assert isinstance(memory, SharedType)
+    name = kernel.names.fresh(op.name or "shared")
+    count, scalar = math.prod(memory.shape), memory.element
+    aligned = ""
+    if scalar.size < 4:
+        count, aligned = (
+            -(-count * scalar.size // 4) * 4 // scalar.size,
+            " __attribute__((aligned(4)))",
+        )
+    kernel.locals[name] = f"local {memory_type(scalar)} {name}[{count}]{aligned};"
+    kernel.bind_memory(op, Memory.of_shape(name, memory, "local", memory.shape))
+
+
+def _private(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    memory = op.type
+    assert isinstance(memory, PrivateType)
+    name = body.names.fresh(op.name or "array")
+    body.writer.line(f"{memory_type(memory.element)} {name}[{math.prod(memory.shape)}];")
+    kernel.bind_memory(op, Memory.of_shape(name, memory, "private", memory.shape))
+
+
+def _barrier(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    body.writer.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
+
+
+_EFFECTS: Mapping[OpDef, Callable[[OpenclKernel, Body, Op], None]] = {
+    ops.LOAD: emit_load,
+    ops.STORE: emit_store,
+    ops.SHARED: _shared,
+    ops.LOCAL_ARRAY: _private,
+    ops.SYNC_CUBE: _barrier,
+    ops.CUBE_UNIFORM: emit_uniform,
+}
+
+
+def result_struct(name: str, result: TupleType) -> str:
+    """The struct of a function's several results."""
+    fields = "".join(
+        f"    {register_type(each)} item_{number};\n" for number, each in enumerate(result.elements)
+    )
+    return f"typedef struct {{\n{fields}}} {name}_results;"

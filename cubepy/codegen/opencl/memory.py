@@ -1,0 +1,149 @@
+"""Loads, stores and the tests that keep them inside: elements of buffers, shared and private
+memory.
+
+A memory is a pointer with the extents and strides of its axes. A checked load outside gives 0, a
+store outside is dropped; `validate` writes the first fault into the report before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cubepy.codegen.opencl.types import literal, memory_type
+from cubepy.codegen.structured import Body, Expression, binary, primary, unary
+from cubepy.ir import BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
+
+if TYPE_CHECKING:
+    from cubepy.codegen.opencl.kernel import OpenclKernel
+
+__all__ = [
+    "Memory",
+    "buffer_words",
+    "element",
+    "emit_load",
+    "emit_store",
+    "guard",
+    "memory_parameters",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """`space`: global, local or private. `strides` count elements."""
+
+    name: str
+    type: MemoryType
+    space: str
+    extents: tuple[str, ...]
+    strides: tuple[str, ...]
+
+    @staticmethod
+    def of_shape(name: str, type: MemoryType, space: str, shape: tuple[int, ...]) -> Memory:
+        """Memory of a shape known while compiling, row-major."""
+        return Memory(
+            name=name,
+            type=type,
+            space=space,
+            extents=tuple(map(str, shape)),
+            strides=tuple(str(math.prod(shape[axis + 1 :])) for axis in range(len(shape))),
+        )
+
+    @property
+    def scalar(self) -> Scalar:
+        """Its element."""
+        return self.type.element
+
+
+_KNOWN_STRIDES = {StrideClass.ZERO: "0", StrideClass.ONE: "1", StrideClass.MINUS_ONE: "-1"}
+
+
+def buffer_words(type: BufferType, name: str, prefix: str) -> tuple[tuple[str, ...], ...]:
+    """What the extents and strides of a buffer are called: `name_shape_0`, `name_stride_0`."""
+    axes = range(type.rank)
+    extents = tuple(f"{prefix}{name}_shape_{axis}" for axis in axes)
+    strides = tuple(
+        _KNOWN_STRIDES.get(type.strides[axis], f"{prefix}{name}_stride_{axis}") for axis in axes
+    )
+    return extents, strides
+
+
+def memory_parameters(memory: Memory, constant: bool) -> list[str]:  # noqa: FBT001
+    """How a helper function declares a memory it is given."""
+    qualifier = "const " if constant else ""
+    element_type = memory_type(memory.scalar)
+    declared = [f"{memory.space} {qualifier}{element_type} *{memory.name}"]
+    sizes = (*memory.extents, *memory.strides)
+    return declared + [f"long {size}" for size in sizes if size[0].isalpha()]
+
+
+def element(body: Body, memory: Memory, indices: Sequence[Op]) -> Expression:
+    """The element with these subscripts, which must be inside."""
+    terms = [
+        _term(body.text(index), stride)
+        for index, stride in zip(indices, memory.strides, strict=True)
+        if stride != "0"
+    ]
+    place = terms[0] if terms else primary("0")
+    for term in terms[1:]:
+        place = binary("+", place, term)
+    return primary(f"{memory.name}[{place}]", place)
+
+
+def _term(index: Expression, stride: str) -> Expression:
+    if stride == "1":
+        return index
+    return unary("-", index) if stride == "-1" else binary("*", index, primary(stride))
+
+
+def guard(kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op]) -> str:
+    """The condition of an access being inside, "" if nothing need be tested."""
+    check = str(op.attrs.get("check", "checked"))
+    if check == "unchecked":
+        return ""
+    tests = [
+        _inside(kernel, op, axis, body.peek(index), memory.extents[axis])
+        for axis, index in enumerate(indices)
+        if not kernel.is_inside(op, axis)
+    ]
+    condition = " && ".join(tests)
+    if check == "validate" and condition:
+        kernel.report_fault(body, op, memory, indices, condition)
+    return condition
+
+
+def _inside(kernel: OpenclKernel, op: Op, axis: int, index: Expression, extent: str) -> str:
+    if kernel.is_not_negative(op, axis):
+        return f"{index} < {extent}"
+    return f"(ulong){index} < (ulong){extent}"
+
+
+def emit_load(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    """A load; 0 outside."""
+    memory, indices = kernel.memory(op.operands[0]), op.operands[1:]
+    scalar = memory.scalar
+    inside = guard(kernel, body, op, memory, indices)
+    place = element(body, memory, indices)
+    value = place.text if scalar is not BOOL else f"{place} != 0"
+    if inside:
+        value = f"{_grouped(inside)} ? {value} : {literal(scalar, 0)}"
+    body.define_now(op, primary(value))
+
+
+def _grouped(condition: str) -> str:
+    return f"({condition})" if "&&" in condition else condition
+
+
+def emit_store(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    """A store; dropped outside."""
+    memory, indices = kernel.memory(op.operands[0]), op.operands[1:-1]
+    inside = guard(kernel, body, op, memory, indices)
+    place = element(body, memory, indices)
+    value = body.text(op.operands[-1])
+    if inside:
+        body.writer.open(f"if ({inside}) {{")
+    body.writer.line(f"{place} = {value};")
+    if inside:
+        body.writer.close()

@@ -1,0 +1,194 @@
+"""Branches, loops, blocks and exits as statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cubepy.codegen.structured.exits import EXITS, crossing_exits, reaches
+from cubepy.codegen.structured.expression import Expression, primary, unary
+from cubepy.ir import I32, U64, Op, OpDef, Region, Scalar, ops
+
+if TYPE_CHECKING:
+    from cubepy.codegen.structured.body import Body
+
+__all__ = [
+    "Scope",
+    "block",
+    "branch",
+    "conditional_loop",
+    "counted_loop",
+    "give_back",
+    "leave",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A loop or block around; `way` is the variable of exits that cross it, "" if there are
+    none.
+    """
+
+    construct: OpDef
+    way: str = ""
+
+
+# ── branches ──
+
+
+def branch(body: Body, op: Op) -> None:
+    """`if`, and `else` where it has ops; an `elif` stays one."""
+    condition = body.text(op.operands[0])
+    body.before(op)
+    then, other = op.regions
+    if not then.ops and other.ops:
+        condition, then, other = unary("!", condition), other, then
+    body.writer.open(f"if ({condition}) {{")
+    body.region(then)
+    _otherwise(body, other)
+    body.writer.close()
+
+
+def _otherwise(body: Body, other: Region) -> None:
+    while other.ops:
+        head = body.writer.middle("} else {")
+        if other.ops[-1].opdef is not ops.IF:
+            body.region(other)
+            return
+        before = body.writer.written
+        body.region(Region(ops=other.ops[:-1]))
+        last = other.ops[-1]
+        chained = body.writer.written == before and body.is_ready(last)
+        if not chained:
+            body.region(Region(ops=(last,)))
+            return
+        condition = body.text(last.operands[0])
+        body.writer.replace(head, f"}} else if ({condition}) {{")
+        body.region(last.regions[0])
+        other = last.regions[1]
+
+
+# ── loops ──
+
+
+def counted_loop(body: Body, op: Op) -> None:
+    """A range: a plain `for` where its variable cannot overflow, else one that counts trips."""
+    body.before(op)
+    region = op.regions[0]
+    (variable,) = region.params
+    scalar = variable.type
+    assert isinstance(scalar, Scalar)
+    start, stop, step = op.operands
+    number = step.attrs.get("value") if step.opdef is ops.CONST else None
+    name = body.names.fresh(variable.name or "i")
+    if isinstance(number, int) and number and _stays_inside(body, stop, number, scalar):
+        end, first = body.name(stop), body.text(start)
+        body.text(step)
+        with_head = body.language.counting(scalar, name, first.text, end.text, number)
+        scope = _enter(body, op, with_head)
+    else:
+        first, by = body.name(start), body.name(step)
+        trips = body.names.fresh("trips")
+        count = body.language.trips(scalar, first.text, body.text(stop).text, by.text)
+        body.writer.line(body.language.constant(U64, trips, count))
+        trip = body.names.fresh("trip")
+        scope = _enter(body, op, body.language.counting(U64, trip, _zero(body), trips, 1))
+        moved = body.language.stepped(scalar, first.text, trip, by.text)
+        body.writer.line(body.language.constant(scalar, name, moved))
+    body.bind(variable, primary(name))
+    body.region(region)
+    _exit(body, op, scope)
+
+
+def _zero(body: Body) -> str:
+    return body.language.literal(U64, 0).text
+
+
+def _stays_inside(body: Body, stop: Op, step: int, scalar: Scalar) -> bool:
+    """Whether the variable, one step beyond the last trip, is still within its type."""
+    if step in (1, -1):
+        return True
+    known = body.bounds(stop)
+    if known is None:
+        return False
+    low, high = known
+    return high + step - 1 <= scalar.maximum if step > 0 else low + step + 1 >= scalar.minimum
+
+
+def conditional_loop(body: Body, op: Op) -> None:
+    """`while`, with its condition in the head where that needs no statements."""
+    body.before(op)
+    first, inside = op.regions
+    writer = body.writer
+    scope = _enter(body, op, body.language.endless)
+    head, written = len(writer.lines) - 1, writer.written
+    body.region(Region(ops=first.ops[:-1]))
+    condition = body.text(first.ops[-1].operands[0])
+    if writer.written == written:
+        del writer.lines[head + 1 :]
+        if condition.text != "true":
+            writer.replace(head, f"while ({condition}) {{")
+    else:
+        writer.open(f"if ({unary('!', condition)}) {{")
+        writer.line("break;")
+        writer.close()
+    body.region(inside)
+    _exit(body, op, scope)
+
+
+def block(body: Body, op: Op) -> None:
+    """A part that `leave` ends."""
+    body.before(op)
+    head, tail = body.language.block
+    scope = _enter(body, op, head)
+    body.region(op.regions[0])
+    _exit(body, op, scope, tail)
+
+
+def _enter(body: Body, op: Op, head: str) -> Scope:
+    way = ""
+    if crossing_exits(op):
+        way = body.names.fresh("way_out")
+        zero = body.language.literal(I32, 0).text
+        body.writer.line(body.language.variable(I32, way, zero))
+    scope = Scope(construct=op.opdef, way=way)
+    body.writer.open(head)
+    body.scopes.append(scope)
+    return scope
+
+
+def _exit(body: Body, op: Op, scope: Scope, tail: str = "}") -> None:
+    body.writer.close(tail)
+    body.scopes.pop()
+    for row in sorted(crossing_exits(op), key=lambda row: EXITS[row]):
+        body.writer.open(f"if ({scope.way} == {body.language.literal(I32, EXITS[row])}) {{")
+        _go(body, row)
+        body.writer.close()
+
+
+# ── exits ──
+
+
+def leave(body: Body, op: Op) -> None:
+    """`break`, `continue`, `leave`."""
+    _go(body, op.opdef)
+
+
+def _go(body: Body, row: OpDef) -> None:
+    scope = body.scopes[-1]
+    if reaches(row, scope.construct):
+        body.writer.line("continue;" if row is ops.CONTINUE else "break;")
+        return
+    body.writer.line(f"{scope.way} = {body.language.literal(I32, EXITS[row])};")
+    body.writer.line("break;")
+
+
+def give_back(body: Body, op: Op) -> None:
+    """`return`."""
+    values: list[Expression] = [body.text(operand) for operand in op.operands]
+    if not values:
+        body.writer.line("return;")
+    elif len(values) == 1:
+        body.writer.line(f"return {values[0]};")
+    else:
+        body.writer.line(f"return {body.language.results(op, values)};")

@@ -1,0 +1,75 @@
+"""What a C-like target brings to the shared walk: how types, statements and ops are written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cubepy.codegen.structured.expression import Expression
+from cubepy.ir import Op, Scalar
+
+if TYPE_CHECKING:
+    from cubepy.codegen.structured.body import Body
+
+__all__ = ["Language"]
+
+
+class Language(ABC):
+    """One kernel being written in one language; may keep what else the kernel needs, as helpers.
+
+    Operands are given as expressions that may be written once each; a method that needs one twice
+    asks the body for a name of it.
+    """
+
+    #: What an endless loop begins with, and the two ends of a block that `break` leaves.
+    endless = "for (;;) {"
+    block = ("do {", "} while (false);")
+
+    @abstractmethod
+    def literal(self, scalar: Scalar, value: float) -> Expression:
+        """A constant."""
+
+    @abstractmethod
+    def constant(self, scalar: Scalar, name: str, value: str) -> str:
+        """The statement that names a value."""
+
+    @abstractmethod
+    def variable(self, scalar: Scalar, name: str, value: str) -> str:
+        """The statement that makes a variable."""
+
+    @abstractmethod
+    def counting(self, scalar: Scalar, name: str, start: str, stop: str, step: int) -> str:
+        """The head of a loop from `start` to before `stop` whose variable cannot overflow."""
+
+    @abstractmethod
+    def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
+        """How many trips a range makes, as a u64; 0 for a step of 0."""
+
+    @abstractmethod
+    def stepped(self, scalar: Scalar, start: str, trip: str, step: str) -> str:
+        """`start + trip * step` with wrap-around, for a u64 `trip`."""
+
+    @abstractmethod
+    def value(self, body: Body, op: Op, operands: Sequence[Expression]) -> Expression:
+        """An op without effects; `operands` are those that are scalars."""
+
+    @abstractmethod
+    def effect(self, body: Body, op: Op) -> None:
+        """Write the statements of any other op, and `body.define` its result."""
+
+    @abstractmethod
+    def call(self, body: Body, op: Op) -> Expression:
+        """A call of a helper function, with its arguments."""
+
+    @abstractmethod
+    def result_declaration(self, op: Op, name: str, value: str) -> str:
+        """The statement that names the several results of a call."""
+
+    @abstractmethod
+    def result(self, whole: Expression, number: int) -> Expression:
+        """One of the results of a call that has several."""
+
+    @abstractmethod
+    def results(self, op: Op, values: Sequence[Expression]) -> str:
+        """Several values as what a function returns."""

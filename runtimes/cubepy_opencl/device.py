@@ -1,0 +1,205 @@
+"""OpenCL devices: memory of their own, programs built from OpenCL C, one queue in order.
+
+An artifact's text is built once and its binary kept in the disk store. A launch sets the kernel's
+arguments (a buffer for each array, then the report where the kernel has one, then the block of
+words) and enqueues; reading a buffer waits.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from cubepy.errors import OutOfBoundsError, OutOfMemoryError, RuntimeUnavailable
+from cubepy.runtime import ArrayBinding, Binding, Device, Grid, LoadedKernel, Runtime, pack
+from cubepy.target import Artifact, Target
+from cubepy_opencl.driver import binary_of, build, explained, load_binary, open_devices
+from cubepy_opencl.probe import build_options, features_of_device
+
+__all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
+
+_REPORT_WORDS = 4  # number of the fault (from 1), axis, subscript, extent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Code:
+    """A kernel of the driver's; its arguments are set and used under `lock`."""
+
+    kernel: Any
+    group: tuple[int, ...]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class OpenclDevice(Device):
+    """One device of one driver."""
+
+    def __init__(self, device: Any, number: int) -> None:
+        self._device = device
+        self._number = number
+
+    @property
+    def name(self) -> str:
+        return f"opencl:{self._number}"
+
+    @property
+    def description(self) -> str:
+        """What the driver calls it."""
+        return f"{self._device.name} ({self._device.platform.name})"
+
+    @functools.cached_property
+    def _context(self) -> Any:
+        with explained(self.name):
+            return cl.Context([self._device])
+
+    @functools.cached_property
+    def _queue(self) -> Any:
+        with explained(self.name):
+            return cl.CommandQueue(self._context)
+
+    @functools.cached_property
+    def target(self) -> Target:
+        return Target(language="opencl", features=features_of_device(self._context, self._device))
+
+    @property
+    def host_memory(self) -> bool:
+        return False
+
+    def alloc(self, size: int) -> Any:
+        """A buffer; whole words, so that narrow atomics stay inside."""
+        limit = self._device.max_mem_alloc_size
+        if size > limit:
+            raise OutOfMemoryError(
+                f"{self.name}: {size} bytes are more than the {limit} that one buffer may have"
+            )
+        with explained(f"{self.name}: allocating {size} bytes"):
+            return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, -(-max(size, 1) // 64) * 64)
+
+    def write(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy a contiguous host array to the start of a buffer."""
+        if data.nbytes:
+            with explained(f"{self.name}: writing"):
+                cl.enqueue_copy(self._queue, memory, data.reshape(-1).view(np.uint8))
+
+    def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy the start of a buffer into a contiguous host array, after all launches before."""
+        if data.nbytes:
+            with explained(f"{self.name}: reading"):
+                cl.enqueue_copy(self._queue, data.reshape(-1).view(np.uint8), memory)
+
+    def wrap(self, data: np.ndarray[Any, Any]) -> Any:
+        """Host memory is never used as it is."""
+        raise NotImplementedError
+
+    @property
+    def toolchain(self) -> Sequence[tuple[str, bytes]]:
+        platform = self._device.platform
+        return (
+            (
+                "driver",
+                f"{platform.name} {platform.version} {self._device.driver_version}".encode(),
+            ),
+            ("device", f"{self._device.name} {self._device.version}".encode()),
+            ("options", build_options(self._device).encode()),
+            ("pyopencl", cl.VERSION_TEXT.encode()),
+        )
+
+    def compile(self, artifact: Artifact) -> bytes:
+        """The driver's binary of the artifact's text."""
+        return binary_of(self._built(artifact))
+
+    def _built(self, artifact: Artifact) -> Any:
+        return build(self._context, self._device, artifact, build_options(self._device))
+
+    def load(self, artifact: Artifact) -> LoadedKernel:
+        """Build the artifact, or take the binary it brings."""
+        if artifact.binary:
+            program = load_binary(self._context, self._device, artifact.binary)
+        else:
+            program = self._built(artifact)
+        with explained(artifact.kernel_name):
+            kernel = cl.Kernel(program, artifact.entry)
+            group = kernel.get_work_group_info(
+                cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE, self._device
+            )
+        return LoadedKernel(artifact=artifact, handle=_Code(kernel=kernel, group=tuple(group)))
+
+    def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Enqueue the kernel; waits only where it may have something to report."""
+        if not grid.cubes:
+            return
+        artifact, code = kernel.artifact, kernel.handle
+        words = pack(artifact.abi, bindings, grid, [0] * len(bindings)).tobytes()
+        memories = [each.memory for each in bindings if isinstance(each, ArrayBinding)]
+        report = self._report() if artifact.faults else None
+        if report is not None:
+            memories.append(report)
+        self._enqueue(artifact.kernel_name, code, grid, memories, words)
+        if report is not None:
+            self._look_at(artifact, report)
+
+    def _enqueue(
+        self, name: str, code: _Code, grid: Grid, memories: Sequence[Any], words: bytes
+    ) -> None:
+        size = tuple(
+            count * units for count, units in zip(grid.cube_count, code.group, strict=True)
+        )
+        with explained(name), code.lock:
+            for number, memory in enumerate(memories):
+                code.kernel.set_arg(number, memory)
+            code.kernel.set_arg(len(memories), words)
+            cl.enqueue_nd_range_kernel(self._queue, code.kernel, size, code.group)
+
+    def _report(self) -> Any:
+        memory = self.alloc(8 * _REPORT_WORDS)
+        self.write(memory, np.zeros(_REPORT_WORDS, np.int64))
+        return memory
+
+    def _look_at(self, artifact: Artifact, memory: Any) -> None:
+        record = np.zeros(_REPORT_WORDS, np.int64)
+        self.read(memory, record)
+        number, axis, subscript, extent = record.tolist()
+        if number:
+            name, loc = artifact.faults[number - 1]
+            where = f" of axis {axis}" if axis else ""
+            raise OutOfBoundsError(
+                f"{artifact.kernel_name}: subscript {subscript}{where} of `{name}` is outside of "
+                f"its length {extent}",
+                loc,
+            )
+
+    def sync(self) -> None:
+        """Wait until every launch has finished."""
+        with explained(self.name):
+            self._queue.finish()
+
+
+class OpenclRuntime(Runtime):
+    """The devices of all drivers found."""
+
+    @property
+    def name(self) -> str:
+        return "opencl"
+
+    @functools.cached_property
+    def _devices(self) -> tuple[Device, ...]:
+        return tuple(OpenclDevice(device, number) for number, device in enumerate(open_devices()))
+
+    def devices(self) -> Sequence[Device]:
+        """Every device; RuntimeUnavailable where there is no driver."""
+        if not self._devices:
+            raise RuntimeUnavailable(
+                "no OpenCL driver is installed\n"
+                "  help: pip install 'cubepy[opencl-cpu]' brings one for x86-64 processors"
+            )
+        return self._devices
+
+
+def runtime() -> Runtime:
+    """The entry point of the group `cubepy.runtimes`."""
+    return OpenclRuntime()

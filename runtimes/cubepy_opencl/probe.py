@@ -1,0 +1,208 @@
+"""What an OpenCL device can do, found by trying: what it announces are hints.
+
+One small program is built and run when a device is first asked for its features. It divides, takes
+roots and fused products, meets denormals and the rewrites that compilers must not make, and sees
+whether sub-groups follow the order of the units and exchange values. The answers are kept in the
+disk store under the driver's version.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from cubepy.cache import key_of, store
+from cubepy.errors import BackendError
+from cubepy.target import Features
+from cubepy_opencl.driver import explained, program_of
+
+__all__ = ["build_options", "features_of_device"]
+
+logger = logging.getLogger("cubepy.opencl")
+
+Array = np.ndarray[Any, Any]
+_SCALARS = "bool i8 i16 i32 i64 u8 u16 u32 u64 index f16 bf16 f32"
+_SUBGROUPS = " __attribute__((intel_reqd_sub_group_size({})))"
+_VERSION = "1"
+
+_FLOATS = """
+#pragma OPENCL FP_CONTRACT OFF
+kernel void floats(global const float *a, global const float *b, global float *out) {
+    size_t i = get_global_id(0), n = get_global_size(0);
+    float x = a[i], y = b[i];
+    out[i] = x / y;
+    out[n + i] = sqrt(fabs(x));
+    out[2 * n + i] = fma(x, y, -x);
+    out[3 * n + i] = x * 0.5f;
+    out[4 * n + i] = (x + y) - x;
+    out[5 * n + i] = x * 0.0f;
+    out[6 * n + i] = x - x;
+    out[7 * n + i] = x * 3.0f * 5.0f;
+    out[8 * n + i] = x * y + x;
+    out[9 * n + i] = x + 0.0f;
+    out[10 * n + i] = x / x;
+    out[11 * n + i] = isnan(x) ? 1.0f : x != x ? 2.0f : 0.0f;
+}
+"""
+_PLANES = """
+kernel __attribute__((reqd_work_group_size(PLANE * 3, 1, 1))) ATTRIBUTE
+void planes(global uint *out) {
+    uint unit = get_local_id(0), own = get_sub_group_local_id();
+    bool right = get_sub_group_size() == PLANE && get_sub_group_id() == unit / PLANE
+        && own == unit % PLANE;
+    right = right && SHUFFLE(unit, own ^ 1u) == (unit ^ 1u);
+    right = right && SHUFFLE((ulong)unit << 40, 2u) == (ulong)(unit - own + 2) << 40;
+    right = right && sub_group_any(unit == 5) == (unit / PLANE == 5 / PLANE);
+    out[unit] = right;
+}
+"""
+
+
+def build_options(device: Any) -> str:
+    """The newest dialect of OpenCL C that the device has."""
+    version = _c_version(device)
+    dialect = "-cl-std=CL3.0" if version >= (3, 0) else "-cl-std=CL2.0" if version >= (2, 0) else ""
+    exact = device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+    return f"{dialect} {'-cl-fp32-correctly-rounded-divide-sqrt' if exact else ''}".strip()
+
+
+def _c_version(device: Any) -> tuple[int, int]:
+    words = str(device.opencl_c_version).split()
+    major, _, minor = words[2].partition(".")
+    return int(major), int(minor or 0)
+
+
+def features_of_device(context: Any, device: Any) -> Features:
+    """The features, tried out once a driver's version."""
+    platform = device.platform
+    parts = [
+        ("probe", _VERSION.encode() + (_FLOATS + _PLANES).encode()),
+        ("driver", f"{platform.name} {platform.version} {device.driver_version}".encode()),
+        ("device", f"{device.name} {device.version} {device.extensions}".encode()),
+    ]
+    key = key_of(parts, f"probe of {device.name}")
+    found = json.loads(store().get_or_make(key, lambda: _tried(context, device)))
+    extensions = set(str(device.extensions).split())
+    double = bool(device.double_fp_config)
+    atomics = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
+    return Features(
+        plane_dim=found["plane_dim"],
+        max_cube_units=device.max_work_group_size,
+        shared_bytes=device.local_mem_size,
+        types=frozenset([*_SCALARS.split(), *(["f64"] if double else [])]),
+        fma=found["fma"],
+        exact_division=found["division"],
+        shuffle=found["shuffle"],
+        plane_attribute=_SUBGROUPS if found["plane_dim"] > 1 else "",
+        atomics_64="cl_khr_int64_base_atomics" in extensions,
+        extended_atomics_64=atomics <= extensions,
+        memory_orders=_c_version(device) >= (2, 0),
+    )
+
+
+def _tried(context: Any, device: Any) -> bytes:
+    queue = cl.CommandQueue(context)
+    found: dict[str, object] = dict(_floats(context, device, queue))
+    for what in ("denormals", "strict"):
+        if not found[what]:
+            logger.warning("%s: arithmetic of f32 is not exact (%s)", device.name, what)
+    found |= _planes(context, device, queue)
+    return json.dumps(found, sort_keys=True).encode()
+
+
+def _run(context: Any, queue: Any, kernel: Any, size: int, inputs: list[Array], out: Array) -> None:
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    memories = [cl.Buffer(context, flags, hostbuf=each) for each in (*inputs, out)]
+    for number, memory in enumerate(memories):
+        kernel.set_arg(number, memory)
+    cl.enqueue_nd_range_kernel(queue, kernel, (size,), None)
+    cl.enqueue_copy(queue, out, memories[-1])
+
+
+# ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _operands() -> tuple[Array, Array]:
+    """Ordinary numbers of many sizes, denormals, and the special values among each other."""
+    random = np.random.default_rng(7)
+    bits = random.integers(0, 1 << 32, (2, 8192), dtype=np.uint64).astype(np.uint32)
+    near = random.uniform(0.5, 2.0, (2, 8192)).astype(np.float32)
+    special = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38], np.float32)
+    pairs = np.stack(np.meshgrid(special, special)).reshape(2, -1)
+    a, b = np.concatenate([bits.view(np.float32), near, pairs], axis=1)
+    return a, b
+
+
+def _floats(context: Any, device: Any, queue: Any) -> dict[str, bool]:
+    a, b = _operands()
+    with explained(f"the probe of {device.name}"):
+        program = program_of(context, device, _FLOATS, build_options(device))
+        out = np.zeros((12, a.size), np.float32)
+        _run(context, queue, cl.Kernel(program, "floats"), a.size, [a, b], out)
+    with np.errstate(all="ignore"):
+        wide = a.astype(np.float64) * b.astype(np.float64)  # exact
+        zero, three, five = (np.float32(number) for number in (0, 3, 5))
+        expected = [
+            a / b,
+            np.sqrt(np.abs(a)),
+            None,
+            a * np.float32(0.5),
+            (a + b) - a,
+            a * zero,
+            a - a,
+            a * three * five,
+            a * b + a,
+            a + zero,
+            a / a,
+            np.isnan(a).astype(np.float32),
+        ]
+    # one fused product that no two roundings give, in numbers that f64 holds exactly
+    inside = (np.abs(a) > 0.5) & (np.abs(a) < 2) & (np.abs(b) > 0.5) & (np.abs(b) < 2)
+    fused = (wide[inside] - a[inside]).astype(np.float32)
+    same = [each is None or _same(got, each) for got, each in zip(out, expected, strict=True)]
+    return {
+        "division": same[0] and same[1],
+        "fma": _same(out[2][inside], fused),
+        "denormals": same[3],
+        "strict": all(same[4:]),
+    }
+
+
+def _same(got: Array, expected: Array) -> bool:
+    both = np.isnan(got) & np.isnan(expected)
+    return bool(np.all(both | (got.view(np.uint32) == expected.view(np.uint32))))
+
+
+# ── planes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _planes(context: Any, device: Any, queue: Any) -> dict[str, object]:
+    """The width of the device's registers as sub-groups, if they are what planes must be."""
+    extensions = set(str(device.extensions).split())
+    shuffles = {
+        "sub_group_shuffle": "cl_khr_subgroup_shuffle",
+        "intel_sub_group_shuffle": "cl_intel_subgroups",
+    }
+    shuffle = next((name for name, needed in shuffles.items() if needed in extensions), "")
+    if shuffle and "cl_intel_required_subgroup_size" in extensions:
+        width = max(8, int(device.native_vector_width_float))
+        for plane in dict.fromkeys((width, 16, 32, 8)):
+            if _planes_right(context, device, queue, plane, shuffle):
+                return {"plane_dim": plane, "shuffle": shuffle}
+    return {"plane_dim": 1, "shuffle": ""}
+
+
+def _planes_right(context: Any, device: Any, queue: Any, plane: int, shuffle: str) -> bool:
+    text = _PLANES.replace("PLANE", str(plane)).replace("SHUFFLE", shuffle)
+    text = text.replace("ATTRIBUTE", _SUBGROUPS.format(plane))
+    try:
+        program = program_of(context, device, text, build_options(device))
+    except BackendError:
+        return False
+    out = np.zeros(plane * 3, np.uint32)
+    _run(context, queue, cl.Kernel(program, "planes"), out.size, [], out)
+    return bool(out.all())
