@@ -10,21 +10,30 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
-from cubepy.errors import OutOfBoundsError, OutOfMemoryError, RuntimeUnavailable
-from cubepy.runtime import ArrayBinding, Binding, Device, Grid, LoadedKernel, Runtime, pack
+from cubepy.errors import OutOfMemoryError, RuntimeUnavailable
+from cubepy.records import dataclass, field
+from cubepy.runtime import (
+    ArrayBinding,
+    Binding,
+    Device,
+    Grid,
+    LoadedKernel,
+    Runtime,
+    pack,
+    raise_fault,
+    report_block,
+    write_prints,
+)
 from cubepy.target import Artifact, Target
 from cubepy_opencl.driver import binary_of, build, explained, load_binary, open_devices
 from cubepy_opencl.probe import build_options, features_of_device
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
-
-_REPORT_WORDS = 4  # number of the fault (from 1), axis, subscript, extent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,12 +145,17 @@ class OpenclDevice(Device):
         artifact, code = kernel.artifact, kernel.handle
         words = pack(artifact.abi, bindings, grid, [0] * len(bindings)).tobytes()
         memories = [each.memory for each in bindings if isinstance(each, ArrayBinding)]
-        report = self._report() if artifact.faults else None
-        if report is not None:
+        block = report_block(artifact)
+        report = None
+        if block is not None:
+            report = self.alloc(block.nbytes)
+            self.write(report, block)
             memories.append(report)
         self._enqueue(artifact.kernel_name, code, grid, memories, words)
-        if report is not None:
-            self._look_at(artifact, report)
+        if block is not None:
+            self.read(report, block)
+            write_prints(artifact, grid, block)
+            raise_fault(artifact, grid, block)
 
     def _enqueue(
         self, name: str, code: _Code, grid: Grid, memories: Sequence[Any], words: bytes
@@ -154,24 +168,6 @@ class OpenclDevice(Device):
                 code.kernel.set_arg(number, memory)
             code.kernel.set_arg(len(memories), words)
             cl.enqueue_nd_range_kernel(self._queue, code.kernel, size, code.group)
-
-    def _report(self) -> Any:
-        memory = self.alloc(8 * _REPORT_WORDS)
-        self.write(memory, np.zeros(_REPORT_WORDS, np.int64))
-        return memory
-
-    def _look_at(self, artifact: Artifact, memory: Any) -> None:
-        record = np.zeros(_REPORT_WORDS, np.int64)
-        self.read(memory, record)
-        number, axis, subscript, extent = record.tolist()
-        if number:
-            name, loc = artifact.faults[number - 1]
-            where = f" of axis {axis}" if axis else ""
-            raise OutOfBoundsError(
-                f"{artifact.kernel_name}: subscript {subscript}{where} of `{name}` is outside of "
-                f"its length {extent}",
-                loc,
-            )
 
     def sync(self) -> None:
         """Wait until every launch has finished."""

@@ -20,6 +20,7 @@ from cubepy.ir import (
     PrivateType,
     Scalar,
     SharedType,
+    Trait,
     TupleType,
     Type,
     ops,
@@ -74,6 +75,7 @@ class _Emission:
             ),
             line_map={number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known},
             faults=tuple(self.language.faults),
+            prints=tuple(self.language.prints),
         )
 
     # ── bodies ──
@@ -195,7 +197,7 @@ class _Emission:
                 volatile = "" if alone or not self._mixed(param.type.alias) else "volatile "
                 element = memory_type(param.type.element)
                 declared.append(f"global {volatile}{constant}{element} *{alone}{name}")
-        if self.language.faults:
+        if self.language.faults or self.language.prints:
             declared.append("global long *report")
         return declared
 
@@ -234,6 +236,7 @@ def _reporting(kernel: Kernel) -> frozenset[str]:
     for function in kernel.functions:
         if any(
             op.attrs.get("check") == "validate"
+            or op.opdef.has(Trait.REPORTS)
             or (op.opdef is ops.CALL and str(op.attrs["callee"]) in found)
             for op in walk(function.body)
         ):

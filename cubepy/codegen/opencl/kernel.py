@@ -15,6 +15,7 @@ from cubepy.codegen.opencl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
 from cubepy.codegen.opencl.positions import Positions
+from cubepy.codegen.opencl.reports import emit_assert, emit_print, report_outside
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
 from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
 from cubepy.errors import Diagnostic, UnsupportedError, VerifyError
@@ -32,20 +33,10 @@ from cubepy.ir import (
     ops,
     walk,
 )
-from cubepy.location import Loc
-from cubepy.target import Features, Target
+from cubepy.target import Fault, Features, Print, Target
 
 __all__ = ["OpenclKernel", "speaks_of_planes"]
 
-_REPORT = """\
-void cb_report(global long *report, int number, long axis, long subscript, long extent) {
-    if ((ulong)subscript >= (ulong)extent
-            && atomic_cmpxchg((volatile global int *)report, 0, number) == 0) {
-        report[1] = axis;
-        report[2] = subscript;
-        report[3] = extent;
-    }
-}"""
 _PLANE_WORDS = (ops.UNIT_POS_PLANE, ops.PLANE_POS)
 
 
@@ -62,8 +53,8 @@ def speaks_of_planes(kernel: Kernel) -> bool:
 class OpenclKernel(Language):
     """What one kernel needs while its functions are written.
 
-    `locals` are the declarations of local memory, `faults` the places that a report's number stands
-    for, `functions` the names of helpers of the kernel.
+    `locals` are the declarations of local memory, `functions` the names of the kernel's helpers,
+    `faults` and `prints` what the numbers in a report block stand for.
     """
 
     def __init__(self, kernel: Kernel, target: Target, names: Names) -> None:
@@ -74,7 +65,8 @@ class OpenclKernel(Language):
         self.helpers = Helpers()
         self.functions: dict[str, str] = {}
         self.locals: dict[str, str] = {}
-        self.faults: list[tuple[str, Loc]] = []
+        self.faults: list[Fault] = []
+        self.prints: list[Print] = []
         wanted = kernel.options.get("plane_dim", 0)
         assert isinstance(wanted, int)
         self.plane_dim = wanted or target.features.plane_dim or 1
@@ -213,17 +205,11 @@ class OpenclKernel(Language):
                 )
             )
 
-    def report_fault(
+    def report_outside(
         self, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
     ) -> None:
-        """Write the first subscript outside into the report."""
-        self.helpers.add("cb_report", _REPORT)
-        self.faults.append((op.operands[0].name or "array", op.loc))
-        body.writer.open(f"if (!({inside})) {{")
-        for axis, index in enumerate(indices):
-            place = f"{axis}, {body.peek(index)}, {memory.extents[axis]}"
-            body.writer.line(f"cb_report(report, {len(self.faults)}, {place});")
-        body.writer.close()
+        """Report an access unless it is inside."""
+        report_outside(self, body, op, memory, indices, inside)
 
     def plane_scratch(self) -> str:
         """A place in local memory for a value of each unit."""
@@ -284,6 +270,8 @@ _EFFECTS: Mapping[OpDef, Callable[[OpenclKernel, Body, Op], None]] = {
     ops.LOCAL_ARRAY: _private,
     ops.SYNC_CUBE: _barrier,
     ops.CUBE_UNIFORM: emit_uniform,
+    ops.ASSERT: emit_assert,
+    ops.PRINT: emit_print,
 }
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.types import literal, memory_type
 from cubepy.codegen.structured import Body, Expression, binary, primary, unary
 from cubepy.ir import BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
+from cubepy.records import dataclass
 
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
@@ -110,7 +110,7 @@ def guard(kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Seq
     ]
     condition = " && ".join(tests)
     if check == "validate" and condition:
-        kernel.report_fault(body, op, memory, indices, condition)
+        kernel.report_outside(body, op, memory, indices, condition)
     return condition
 
 

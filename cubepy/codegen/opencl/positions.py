@@ -6,9 +6,8 @@ sub-groups follow the linear order only there; its units then work their place o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cubepy.codegen.structured import Expression, binary, call, primary, unary
+from cubepy.records import dataclass
 
 __all__ = ["Positions"]
 

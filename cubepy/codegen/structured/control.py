@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured.exits import EXITS, crossing_exits, reaches
 from cubepy.codegen.structured.expression import Expression, primary, unary
 from cubepy.ir import I32, U64, Op, OpDef, Region, Scalar, ops
+from cubepy.records import dataclass
 
 if TYPE_CHECKING:
     from cubepy.codegen.structured.body import Body

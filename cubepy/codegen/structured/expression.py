@@ -7,10 +7,10 @@ which variables it reads, so that it is named before one of them changes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 
 from cubepy.ir import Op
+from cubepy.records import dataclass
 
 __all__ = ["NOTHING", "Binding", "Expression", "binary", "call", "primary", "unary"]
 
