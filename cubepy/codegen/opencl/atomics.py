@@ -12,8 +12,7 @@ from cubepy.codegen.opencl.conversions import bitcast, typed
 from cubepy.codegen.opencl.memory import element, guard
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.types import literal, register_type, unsigned_type
-from cubepy.codegen.structured import Body, Expression, primary
-from cubepy.codegen.structured.names import HELPER
+from cubepy.codegen.structured import HELPER, Body, Expression, primary
 from cubepy.ir import SCALARS, U32, U64, Op, Scalar, ops
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ def _loop(kernel: OpenclKernel, body: Body, op: Op, scalar: Scalar, space: str, 
         f"        found = {exchange}(word, seen, {put});\n"
         f"        if (found == seen) {{\n            return old;\n        }}\n    }}\n}}"
     )
-    return kernel.helpers.add(name, text)
+    return kernel.prelude.add(name, text)
 
 
 def _within_word(scalar: Scalar, space: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cubepy.codegen.opencl.helpers import Helpers
+from cubepy.codegen.opencl.prelude import Prelude
 from cubepy.codegen.opencl.types import is_half, literal, register_type
 from cubepy.codegen.structured import Expression, binary, call, unary
 from cubepy.ir import BOOL, F32, F64, Scalar
@@ -17,14 +17,14 @@ def typed(scalar: Scalar, value: Expression) -> Expression:
     return value if exact or scalar.is_float else unary(f"({register_type(scalar)})", value)
 
 
-def widen(helpers: Helpers, scalar: Scalar, value: Expression) -> Expression:
+def widen(prelude: Prelude, scalar: Scalar, value: Expression) -> Expression:
     """A half as a float; other types as they are."""
-    return call(helpers.need("widen", scalar), value) if is_half(scalar) else value
+    return call(prelude.need("widen", scalar), value) if is_half(scalar) else value
 
 
-def narrow(helpers: Helpers, scalar: Scalar, value: Expression) -> Expression:
+def narrow(prelude: Prelude, scalar: Scalar, value: Expression) -> Expression:
     """A float rounded to a half; other types as they are."""
-    return call(helpers.need("narrow", scalar), value) if is_half(scalar) else value
+    return call(prelude.need("narrow", scalar), value) if is_half(scalar) else value
 
 
 def bitcast(source: Scalar, target: Scalar, value: Expression) -> Expression:
@@ -36,18 +36,18 @@ def bitcast(source: Scalar, target: Scalar, value: Expression) -> Expression:
     return unary(f"({name})", value) if plain else call(f"as_{name}", typed(source, value))
 
 
-def cast(helpers: Helpers, source: Scalar, target: Scalar, value: Expression) -> Expression:
+def cast(prelude: Prelude, source: Scalar, target: Scalar, value: Expression) -> Expression:
     """Any scalar to any scalar."""
     if source is target:
         return value
     if is_half(source):
-        return cast(helpers, F32, target, widen(helpers, source, value))
+        return cast(prelude, F32, target, widen(prelude, source, value))
     if target is BOOL:
         return binary("!=", value, literal(source, 0))
     if is_half(target):
-        return narrow(helpers, target, _as_float(helpers, source, value))
+        return narrow(prelude, target, _as_float(prelude, source, value))
     if source.is_float and target.is_integer:
-        return call(helpers.need_conversion(source, target, _limits(source, target)), value)
+        return call(prelude.need_conversion(source, target, _limits(source, target)), value)
     same = register_type(source) == register_type(target)  # i64 and index
     return value if same else _plain(target, value)
 
@@ -56,12 +56,12 @@ def _plain(target: Scalar, value: Expression) -> Expression:
     return unary(f"({register_type(target)})", value)
 
 
-def _as_float(helpers: Helpers, source: Scalar, value: Expression) -> Expression:
+def _as_float(prelude: Prelude, source: Scalar, value: Expression) -> Expression:
     """A number as a float from which one more rounding to a half is right."""
     if source is F64:
-        return call(helpers.need_other("odd_float"), value)
+        return call(prelude.need_other("odd_float"), value)
     if source.is_integer and source.bits > 16:
-        return call(helpers.need("to_odd_float", source), value)
+        return call(prelude.need("to_odd_float", source), value)
     return value if source is F32 else _plain(F32, value)
 
 

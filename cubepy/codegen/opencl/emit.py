@@ -155,7 +155,7 @@ class _Emission:
     def _extensions(self) -> Sequence[str]:
         bodies = (self.kernel.body, *(function.body for function in self.kernel.functions))
         wide = any(op.type is F64 for body in bodies for op in walk(body)) or any(
-            "double" in text for text in self.language.helpers.texts
+            "double" in text for text in self.language.prelude.texts
         )
         return ("#pragma OPENCL EXTENSION cl_khr_fp64 : enable",) if wide else ()
 
@@ -164,7 +164,7 @@ class _Emission:
 
     def _helpers(self) -> list[Lines]:
         return [
-            [(line, UNKNOWN) for line in text.splitlines()] for text in self.language.helpers.texts
+            [(line, UNKNOWN) for line in text.splitlines()] for text in self.language.prelude.texts
         ]
 
     def _kernel(self, body: SourceWriter) -> Lines:

@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from cubepy.codegen.opencl.atomics import emit_atomic
-from cubepy.codegen.opencl.helpers import Helpers
 from cubepy.codegen.opencl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
 from cubepy.codegen.opencl.positions import Positions
+from cubepy.codegen.opencl.prelude import Prelude
 from cubepy.codegen.opencl.reports import emit_assert, emit_print, report_outside
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
 from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
@@ -62,7 +62,7 @@ class OpenclKernel(Language):
         self.kernel = kernel
         self.features: Features = target.features
         self.names = names
-        self.helpers = Helpers()
+        self.prelude = Prelude()
         self.functions: dict[str, str] = {}
         self.locals: dict[str, str] = {}
         self.faults: list[Fault] = []
@@ -100,7 +100,7 @@ class OpenclKernel(Language):
 
     def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
         """How many trips a range makes."""
-        return f"{self.helpers.need('trips', scalar)}({start}, {stop}, {step})"
+        return f"{self.prelude.need('trips', scalar)}({start}, {stop}, {step})"
 
     def stepped(self, scalar: Scalar, start: str, trip: str, step: str) -> str:
         """`start + trip * step` with wrap-around."""

@@ -51,9 +51,9 @@ def _through_f32(kernel: OpenclKernel, op: Op, operands: Operands, emit: OnFloat
     scalar = scalar_of(op, len(op.operands) - 1)
     if not is_half(scalar):
         return emit(kernel, scalar, operands)
-    wide = [widen(kernel.helpers, scalar, operand) for operand in operands]
+    wide = [widen(kernel.prelude, scalar, operand) for operand in operands]
     made = emit(kernel, F32, wide)
-    return narrow(kernel.helpers, scalar, made) if op.type is scalar else made
+    return narrow(kernel.prelude, scalar, made) if op.type is scalar else made
 
 
 # ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
@@ -106,13 +106,13 @@ def _products(low: int, high: int, least: int, most: int) -> tuple[int, int]:
 def _divide(kernel: OpenclKernel, scalar: Scalar, operands: Operands) -> Expression:
     if scalar is F64 or kernel.features.exact_division:
         return binary("/", *operands)
-    return call(kernel.helpers.need("divide", F32), *operands)
+    return call(kernel.prelude.need("divide", F32), *operands)
 
 
 def _square_root(kernel: OpenclKernel, scalar: Scalar, operands: Operands) -> Expression:
     if scalar is F64 or kernel.features.exact_division:
         return call("sqrt", *operands)
-    return call(kernel.helpers.need("square_root", F32), *operands)
+    return call(kernel.prelude.need("square_root", F32), *operands)
 
 
 def _float_function(name: str) -> OnFloats:
@@ -120,7 +120,7 @@ def _float_function(name: str) -> OnFloats:
 
 
 def _float_helper(name: str) -> OnFloats:
-    return lambda kernel, scalar, operands: call(kernel.helpers.need(name, scalar), *operands)
+    return lambda kernel, scalar, operands: call(kernel.prelude.need(name, scalar), *operands)
 
 
 def _floats(emit: OnFloats) -> Emit:
@@ -140,7 +140,7 @@ def _by_kind(integer: Emit, floating: OnFloats) -> Emit:
 
 def _integer_helper(name: str) -> Emit:
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        return call(kernel.helpers.need(name, scalar_of(op, 0)), *operands)
+        return call(kernel.prelude.need(name, scalar_of(op, 0)), *operands)
 
     return emit
 
@@ -187,14 +187,14 @@ def _fused(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expr
     scalar = scalar_of(op)
     if not is_half(scalar):
         return call("fma", *operands)
-    helpers = kernel.helpers
-    wide = [cast(helpers, scalar, F64, operand) for operand in operands]
-    return cast(helpers, F64, scalar, call(helpers.need_other("half_fma"), *wide))
+    prelude = kernel.prelude
+    wide = [cast(prelude, scalar, F64, operand) for operand in operands]
+    return cast(prelude, F64, scalar, call(prelude.need_other("half_fma"), *wide))
 
 
 def _power(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
     signed = scalar_of(op, 1).is_signed
-    name = kernel.helpers.need("power_signed" if signed else "power", scalar_of(op))
+    name = kernel.prelude.need("power_signed" if signed else "power", scalar_of(op))
     return call(name, *operands)
 
 
@@ -253,7 +253,7 @@ def _shift(name: str, symbol: str) -> Emit:
                 return _plain(scalar, binary(symbol, _plain(word, value), primary(str(count))))
             return binary(symbol, value, primary(str(count)))
         unsigned = unary(f"({unsigned_type(counter)})", operands[1])
-        return call(kernel.helpers.need(name, scalar), operands[0], unsigned)
+        return call(kernel.prelude.need(name, scalar), operands[0], unsigned)
 
     return emit
 
@@ -296,7 +296,7 @@ def _select(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Exp
 
 
 def _cast(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    return cast(kernel.helpers, scalar_of(op, 0), scalar_of(op), operands[0])
+    return cast(kernel.prelude, scalar_of(op, 0), scalar_of(op), operands[0])
 
 
 def _bitcast(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
-from cubepy.codegen.structured import Body, Expression, binary, call, primary, unary
-from cubepy.codegen.structured.names import HELPER
+from cubepy.codegen.structured import HELPER, Body, Expression, binary, call, primary, unary
 from cubepy.ir import BOOL, U64, Op, OpDef, Scalar, ops
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def _exchange(kernel: OpenclKernel, scalar: Scalar) -> str:
         shuffle = kernel.features.shuffle
         body = f"    return {shuffle}(({memory})value, (uint)({chosen}));\n"
     head = f"{type} {name}({type} value, ulong source{_parameters(kernel)}) {{\n"
-    return kernel.helpers.add(name, f"{head}{_start(kernel)}{body}}}")
+    return kernel.prelude.add(name, f"{head}{_start(kernel)}{body}}}")
 
 
 def _combined(kernel: OpenclKernel, body: Body, row: OpDef, scalar: Scalar, a: str, b: str) -> str:
@@ -167,7 +166,7 @@ def _reduction(kernel: OpenclKernel, body: Body, row: OpDef, scalar: Scalar) -> 
         f"        total = lane + step < lanes ? {both} : total;\n    }}\n"
         f"    return {exchange}(total, 0{more});\n}}"
     )
-    return kernel.helpers.add(name, text)
+    return kernel.prelude.add(name, text)
 
 
 def _scan(kernel: OpenclKernel, body: Body, row: OpDef, inclusive: bool, scalar: Scalar) -> str:  # noqa: FBT001
@@ -186,7 +185,7 @@ def _scan(kernel: OpenclKernel, body: Body, row: OpDef, inclusive: bool, scalar:
         f"        total = other {'<=' if inclusive else '<'} lane ? {both} : total;\n    }}\n"
         f"    return {last};\n}}"
     )
-    return kernel.helpers.add(name, text)
+    return kernel.prelude.add(name, text)
 
 
 def _ballot(kernel: OpenclKernel) -> str:
@@ -199,7 +198,7 @@ def _ballot(kernel: OpenclKernel) -> str:
         f"        const bool voted = {exchange}(vote, other{more});\n"
         f"        bits |= (ulong)(other < lanes && voted) << other;\n    }}\n    return bits;\n}}"
     )
-    return kernel.helpers.add(name, text)
+    return kernel.prelude.add(name, text)
 
 
 def _vote(kernel: OpenclKernel, row: OpDef, value: Expression) -> Expression:
@@ -228,6 +227,6 @@ def emit_uniform(kernel: OpenclKernel, body: Body, op: Op) -> None:
         f"        *(local {memory} *)cell = value;\n    }}\n"
         f"    barrier({_FENCE});\n    return *(local {memory} *)cell;\n}}"
     )
-    function = kernel.helpers.add(name, text)
+    function = kernel.prelude.add(name, text)
     cell = primary(kernel.uniform_cell())
     body.define(op, call(function, body.text(op.operands[0]), cell), effect=True)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.conversions import bitcast
 from cubepy.codegen.opencl.memory import Memory
-from cubepy.codegen.structured import Body, Expression, primary, unary
-from cubepy.codegen.structured.names import HELPER
+from cubepy.codegen.structured import HELPER, Body, Expression, primary, unary
 from cubepy.ir import BOOL, SCALARS, Op, Scalar
 from cubepy.target import Fault, FaultKind, Print, reports
 
@@ -60,8 +59,8 @@ def report_outside(
     """Report an access unless it is inside."""
     fault = Fault(kind=FaultKind.BOUNDS, text=op.operands[0].name or "array", loc=op.loc)
     kernel.faults.append(fault)
-    kernel.helpers.add("claim", _CLAIM)
-    kernel.helpers.add("outside", _OUTSIDE)
+    kernel.prelude.add("claim", _CLAIM)
+    kernel.prelude.add("outside", _OUTSIDE)
     body.writer.open(f"if (!({inside})) {{")
     for axis, index in enumerate(indices):
         words = f"{axis}, {body.peek(index)}, {memory.extents[axis]}"
@@ -75,7 +74,7 @@ def emit_assert(kernel: OpenclKernel, body: Body, op: Op) -> None:
     types = tuple(_scalar(value) for value in values)
     text = str(op.attrs["text"])
     kernel.faults.append(Fault(kind=FaultKind.ASSERTION, text=text, loc=op.loc, types=types))
-    kernel.helpers.add("claim", _CLAIM)
+    kernel.prelude.add("claim", _CLAIM)
     broken = unary("!", body.text(condition))
     words = [_word(value, body.text(value)) for value in values]
     claim = f"{HELPER}claim(report, {len(kernel.faults)}, {_place(kernel)}, 0)"
@@ -93,7 +92,7 @@ def emit_print(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """Append a record of the values, if there is room for it."""
     types = tuple(_scalar(value) for value in op.operands)
     kernel.prints.append(Print(text=str(op.attrs["text"]), types=types))
-    kernel.helpers.add("print", _PRINT)
+    kernel.prelude.add("print", _PRINT)
     size = reports.PRINT_HEAD + len(types)
     words = [_word(value, body.text(value)) for value in op.operands]
     record = f"{HELPER}print(report, {len(kernel.prints)}, {_place(kernel)}, {size})"

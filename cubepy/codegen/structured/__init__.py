@@ -14,11 +14,12 @@ from cubepy.codegen.structured.expression import (
     unary,
 )
 from cubepy.codegen.structured.language import Language
-from cubepy.codegen.structured.names import Names, identifier
+from cubepy.codegen.structured.names import HELPER, Names, identifier
 from cubepy.codegen.structured.purity import pure_functions
 from cubepy.codegen.structured.writer import SourceWriter
 
 __all__ = [
+    "HELPER",
     "Binding",
     "Body",
     "Expression",

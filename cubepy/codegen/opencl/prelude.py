@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 
 from cubepy.codegen.opencl.types import register_type, unsigned_type
-from cubepy.codegen.structured.names import HELPER
+from cubepy.codegen.structured import HELPER
 from cubepy.ir import F32, Scalar
 
-__all__ = ["Helpers"]
+__all__ = ["Prelude"]
 
 _INTEGER: Mapping[str, str] = {
     "trunc_div": """
@@ -178,7 +178,7 @@ $T $name($F value) {
 }"""
 
 
-class Helpers:
+class Prelude:
     """The helpers that a kernel needs so far, in the order they must be written."""
 
     def __init__(self) -> None:
