@@ -41,10 +41,14 @@ def _setting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilationConfig:
-    """`check`: what `check="auto"` of a launch means. `verify`: when IR is verified."""
+    """`check`: what `check="auto"` of a launch means. `verify`: when IR is verified.
+
+    `tracebacks`: whether those of a user's mistakes show cubepy's own lines.
+    """
 
     check: str = _setting("checked", "CUBEPY_CHECK", choices=("checked", "validate", "unchecked"))
     verify: str = _setting("stages", "CUBEPY_VERIFY", choices=("stages", "every_pass"))
+    tracebacks: str = _setting("short", "CUBEPY_TRACEBACKS", choices=("short", "full"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

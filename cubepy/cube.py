@@ -14,7 +14,16 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 from cubepy import frontend
 from cubepy.compiler import Program, Stages
 from cubepy.errors import CubeError, LaunchError
-from cubepy.launcher import HostCalls, Launcher, Over, Resolver, Work, make_launcher, make_over
+from cubepy.launcher import (
+    HostCalls,
+    Launcher,
+    Over,
+    Resolver,
+    Work,
+    make_launcher,
+    make_over,
+    short_tracebacks,
+)
 from cubepy.runtime import Device, Sizes, triple
 from cubepy.runtime import device as find_device
 from cubepy.target import Target
@@ -54,6 +63,7 @@ class Cube(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<cube {self._source.name} at {self._source.loc}>"
 
+    @short_tracebacks
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
         """A helper called with numbers: runs on the reference runtime, for unit tests."""
         return cast(R, self._host_calls(arguments, keywords))
@@ -70,6 +80,7 @@ class Cube(Generic[P, R]):
         """
         return make_over(self._resolver)
 
+    @short_tracebacks
     def __getitem__(self, sizes: Any) -> Launcher:
         """`k[cube_count, cube_dim]`: exactly so many cubes of so many units."""
         if not (isinstance(sizes, tuple) and len(sizes) == 2):
@@ -80,19 +91,29 @@ class Cube(Generic[P, R]):
             )
         return self.launcher(*sizes)
 
+    @short_tracebacks
     def launch(
         self,
         *arguments: Any,
-        cube_count: Sizes,
-        cube_dim: Any,
+        cube_count: Sizes | None = None,
+        cube_dim: Any = None,
         device: str | Device | None = None,
         check: str = "auto",
         **keywords: Any,
     ) -> None:
-        """Launch exactly `cube_count` cubes of `cube_dim` units."""
+        """Launch exactly `cube_count` cubes of `cube_dim` units; both must be given."""
+        if cube_count is None or cube_dim is None:
+            missing = "cube_count" if cube_count is None else "cube_dim"
+            name = self._source.name
+            raise LaunchError(
+                f"{name}.launch: {missing} is missing\n"
+                f"  help: {name}.launch(…, cube_count=…, cube_dim=…); "
+                f"for a shape, {name}.over(shape)(…)"
+            )
         launcher = self.launcher(cube_count, cube_dim, device, check)
         launcher(*arguments, **keywords)
 
+    @short_tracebacks
     def launcher(
         self,
         cube_count: Sizes,

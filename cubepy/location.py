@@ -11,7 +11,7 @@ import linecache
 
 from cubepy.records import dataclass, replace
 
-__all__ = ["UNKNOWN", "Loc", "excerpt"]
+__all__ = ["UNKNOWN", "Loc", "byte_offset", "excerpt", "line_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +59,22 @@ def _caret_line(source: str, loc: Loc) -> str:
     return lead + "^" * length
 
 
+def line_of(file: str, line: int) -> str:
+    """A line of source without its end; empty if the text is not to be had."""
+    return linecache.getline(file, line).rstrip("\n")
+
+
+def byte_offset(file: str, line: int, column: int) -> int:
+    """A column, which counts characters, in bytes of UTF-8 as Python's own places do."""
+    text = line_of(file, line)
+    return column if text.isascii() else len(text[:column].encode())
+
+
 def excerpt(loc: Loc) -> str:
     """The source line of `loc` with its number and carets below the span, or "" if the text is not
     to be had.
     """
-    source = linecache.getline(loc.file, loc.line).rstrip("\n") if loc.known else ""
+    source = line_of(loc.file, loc.line) if loc.known else ""
     if not source.strip():
         return ""
     number = f"{loc.line:>5} | "

@@ -12,7 +12,7 @@ from cubepy.frontend.names import NameAnalysis
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.values import Skeleton
 from cubepy.ir import Function, Op
-from cubepy.location import Loc
+from cubepy.location import Loc, byte_offset, line_of
 from cubepy.records import dataclass, field
 
 __all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session", "raise_at_source"]
@@ -96,10 +96,23 @@ def raise_at_source(error: SourceError) -> NoReturn:
     """Raise an error so that the last line of its traceback is the kernel's."""
     loc = error.loc
     if loc.known:
-        code = compile("\n" * (loc.line - 1) + "raise error", loc.file, "exec", dont_inherit=True)
+        code = compile(_raising(loc), loc.file, "exec", dont_inherit=True)
         name = loc.function or "kernel"
         exec(code.replace(co_name=name, co_qualname=name), {"error": error})  # noqa: S102 (our text)
     raise error
+
+
+def _raising(loc: Loc) -> ast.Module:
+    """`raise error` at a place, so that a traceback puts its carets there."""
+    last = max(loc.line, loc.end_line)
+    start, end = byte_offset(loc.file, loc.line, loc.column), len(line_of(loc.file, last).encode())
+    if loc.end_line:
+        end = byte_offset(loc.file, last, loc.end_column)
+    if last == loc.line:
+        end = max(start, end)
+    place = {"lineno": loc.line, "col_offset": start, "end_lineno": last, "end_col_offset": end}
+    name = ast.Name("error", ast.Load(), **place)
+    return ast.Module([ast.Raise(name, None, **place)], [])
 
 
 def _through(diagnostic: Diagnostic, loc: Loc) -> Diagnostic:

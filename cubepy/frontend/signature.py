@@ -15,11 +15,12 @@ import numpy as np
 from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic
 from cubepy.frontend.annotations import Annotation
 from cubepy.frontend.captures import Captures, function_of, read_captures
+from cubepy.frontend.effects import may_write
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.parameters import leaves_of, structures_of, taken_apart
 from cubepy.frontend.scalars import ScalarClass, within
 from cubepy.frontend.source import KernelSource
-from cubepy.ir import BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
+from cubepy.ir import BF16, BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
 from cubepy.records import dataclass, field
 
 __all__ = [
@@ -195,28 +196,37 @@ class _Arguments:
             if isinstance(value, np.generic) or not hasattr(value, "__array_interface__"):
                 raise ArgumentError(
                     f"{self._place(name)}: expected an array, got {type(value).__name__}\n"
-                    "  help: pass a NumPy array or a cubepy Buffer"
+                    f"  help: {_as_array(value, annotation.element)}"
                 )
             value = np.asarray(value)
         element = _element_of(value)
         if element is None:
-            raise ArgumentError(f"{self._place(name)}: arrays of {value.dtype} are not supported")
+            raise ArgumentError(
+                f"{self._place(name)}: kernels have no arrays of {value.dtype}\n"
+                "  help: use a type of docs/language.md, such as f32 (numpy.float32)"
+            )
         wanted = self._wanted(annotation, element)
         if wanted != element:
             raise ArgumentError(
                 f"{self._place(name)}: expected an array of {wanted}, got {element}\n"
-                f"  help: pass {name}.astype(numpy.{wanted.numpy.name})"
+                f"  help: {self._other_dtype(name, wanted)}"
             )
         rank = len(value.shape)
         if rank == 0 or (annotation.kind == "array" and rank != 1):
             raise ArgumentError(
-                f"{self._place(name)}: expected an array with 1 axis, got {rank} "
-                f"(shape {tuple(value.shape)})\n"
-                + ("  help: pass a view with one axis, x.reshape(1)" if rank == 0 else
+                f"{self._place(name)}: expected an array with 1 axis, got one with {rank}\n"
+                + (f"  help: pass a view with one axis, {name}.reshape(1)" if rank == 0 else
                    f"  help: annotate {name} as Tensor[{wanted}], or pass a flat view")
             )  # fmt: skip
         alias = self.alias.get(name, _own_class(self.alias, len(self.types)))
         return BufferType(element, _stride_classes(value, element), alias=alias)
+
+    def _other_dtype(self, name: str, wanted: Scalar) -> str:
+        """How to come by elements of another type. A copy would keep what a kernel writes."""
+        dtype = numpy_name(wanted)
+        if may_write(self.source, name.partition(".")[0]):
+            return f"make {name} with dtype={dtype}: what a kernel writes to a copy is lost"
+        return f"pass {name}.astype({dtype})"
 
     def _wanted(self, annotation: Annotation, element: Scalar) -> Scalar:
         if annotation.variable is not None:
@@ -243,6 +253,12 @@ class _Arguments:
         return self._generic(variable, number)
 
 
+def numpy_name(type: Scalar) -> str:
+    """How users write the NumPy type of elements."""
+    name = type.numpy.name
+    return f"ml_dtypes.{name}" if type is BF16 else f"numpy.{name}"
+
+
 def _own_class(alias: Mapping[str, int], number: int) -> int:
     """A class that no other parameter has."""
     return max(alias.values(), default=-1) + 1 + number
@@ -264,6 +280,14 @@ def _number_type(value: object) -> Scalar | None:
     if isinstance(value, int):
         return INDEX
     return F32 if isinstance(value, float) else None
+
+
+def _as_array(value: object, element: Scalar | None) -> str:
+    if isinstance(value, list | tuple | int | float):
+        dtype = "" if element is None else f", {numpy_name(element)}"
+        items = "[…]" if isinstance(value, list | tuple) else "[value]"
+        return f"pass an array: numpy.array({items}{dtype})"
+    return "pass a NumPy array or a cubepy Buffer"
 
 
 def _element_of(value: Any) -> Scalar | None:

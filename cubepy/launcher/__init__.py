@@ -4,6 +4,7 @@ from cubepy.launcher.host_call import HostCalls
 from cubepy.launcher.launcher import Launcher, PreparedLaunch, make_launcher
 from cubepy.launcher.over import Over, make_over
 from cubepy.launcher.resolver import Resolver
+from cubepy.launcher.tracebacks import short_tracebacks
 from cubepy.launcher.work import Work
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "Work",
     "make_launcher",
     "make_over",
+    "short_tracebacks",
 ]

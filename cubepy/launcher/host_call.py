@@ -22,6 +22,7 @@ from cubepy.ir import (
     TupleType,
     ops,
 )
+from cubepy.launcher.binding import bound_arguments
 from cubepy.runtime import LoadedKernel, device, grid_of, launch
 
 __all__ = ["HostCalls"]
@@ -40,11 +41,7 @@ class HostCalls:
     def __call__(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """The helper's result, a NumPy scalar or a tuple of them; None if it returns nothing."""
         source = self._source
-        try:
-            bound = source.signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            raise ArgumentError(f"{source.name}: {error}") from error
-        bound.apply_defaults()
+        bound = bound_arguments(source.name, source.signature, arguments, keywords)
         types = tuple(self._type_of(name, value) for name, value in bound.arguments.items())
         key = (types, frontend.read_captures(source, {}))
         kernel = self._known.get(key)

@@ -8,14 +8,15 @@ calls in machine code, it is told of each call that went well, and `__call__` se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cubepy import frontend
 from cubepy.compiler import Observe, Stages, build
-from cubepy.errors import ArgumentError, LaunchError, RuntimeUnavailable
+from cubepy.errors import ArgumentError, CubeError, LaunchError, RuntimeUnavailable
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
+from cubepy.launcher.tracebacks import short_tracebacks, shortened
 from cubepy.launcher.work import Work
 from cubepy.records import dataclass, field
 from cubepy.runtime import (
@@ -93,6 +94,12 @@ class Launcher:
         self._last: _Learnt | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        try:
+            self._launch(arguments, keywords)
+        except CubeError as error:
+            raise shortened(error) from error.__cause__
+
+    def _launch(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         resolver = self._resolver
         if keywords or len(arguments) != resolver.positional:
             arguments = resolver.bind(arguments, keywords)
@@ -112,6 +119,10 @@ class Launcher:
                     self._learnt.clear()
                 self._last = _Learnt(record, patience if usable else math.inf)
                 self._learnt[key] = self._last
+
+    def __repr__(self) -> str:
+        device = "" if self._device is None else f" on {self._device.name}"
+        return f"<{self._resolver.name}{self._work.written}{device}: call it with arguments>"
 
     def _learn(
         self, native: NativeEntry, record: Record, plan: _Plan, arguments: Sequence[Any]
@@ -164,6 +175,7 @@ class Launcher:
         plan.records[key] = record
         return record
 
+    @short_tracebacks
     def prepare(self, *arguments: Any, **keywords: Any) -> PreparedLaunch:
         """Compile for these arguments. The result takes arguments of the same types only."""
         values = self._resolver.bind(arguments, keywords)
@@ -176,6 +188,7 @@ class Launcher:
         prepared.learn(values)
         return prepared
 
+    @short_tracebacks
     def inspect(
         self,
         *arguments: Any,
@@ -217,6 +230,7 @@ class PreparedLaunch:
         self._key = key
         self._native = native.attach(self, resolver.signature) if native is not None else None
 
+    @short_tracebacks
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         resolver, record, plan = self._resolver, self._record, self._plan
         values = resolver.bind(arguments, keywords)

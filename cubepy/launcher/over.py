@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from cubepy.errors import LaunchError
 from cubepy.launcher.launcher import Launcher, likely_device, make_launcher
 from cubepy.launcher.resolver import Resolver
+from cubepy.launcher.tracebacks import short_tracebacks
 from cubepy.launcher.work import Work
 from cubepy.runtime import Device, NativeTable, Sizes, shape_of
 from cubepy.runtime import device as find_device
@@ -27,10 +29,14 @@ class Over:
         self._others: dict[Any, Launcher] = {}
         self._native = native.attach(self, self._known) if native is not None else None
 
+    @short_tracebacks
     def __call__(
-        self, shape: Sizes, device: str | Device | None = None, check: str = "auto"
+        self, shape: Sizes | None = None, device: str | Device | None = None, check: str = "auto"
     ) -> Launcher:
         """A launch over `shape` on `device`, by default that of the arguments, or the default."""
+        if shape is None:
+            name = self._resolver.name
+            raise LaunchError(f"{name}.over: the shape is missing\n  help: {name}.over(len(x))(…)")
         if type(shape) is not int:  # 1.0 equals 1, and is no size
             shape = shape_of(shape)
         usual = device is None and check == "auto"

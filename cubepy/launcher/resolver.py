@@ -7,7 +7,8 @@ from typing import Any
 
 from cubepy import frontend, ir
 from cubepy.compiler import Program
-from cubepy.errors import ArgumentError, LaunchError
+from cubepy.errors import LaunchError
+from cubepy.launcher.binding import bound_arguments
 from cubepy.launcher.watched import Watched, watch
 from cubepy.records import dataclass, replace
 from cubepy.runtime import (
@@ -87,12 +88,7 @@ class Resolver:
         """The arguments in the order of the parameters' leaves, defaults included."""
         if not keywords and len(arguments) == self.positional:
             return tuple(arguments)
-        try:
-            bound = self.program.source.signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            written = ", ".join(self.parameters)
-            raise ArgumentError(f"{self.name}({written}): {error}") from error
-        bound.apply_defaults()
+        bound = bound_arguments(self.name, self.program.source.signature, arguments, keywords)
         if not self.structured:
             return tuple(bound.arguments[name] for name in self.parameters)
         source = self.program.source

@@ -36,6 +36,13 @@ class Work:
         if self.check not in CHECKS:
             raise LaunchError(f"check is {self.check!r}: expects one of {', '.join(CHECKS)}")
 
+    @property
+    def written(self) -> str:
+        """The sizes as they stand behind the name of a kernel."""
+        if self.shape is None:
+            return f"[{_shown(self.cube_count)}, {_shown(self.cube_dim)}]"
+        return f".over({_shown(self.shape)})"
+
     def on(self, features: Features) -> tuple[Grid, frontend.LaunchOptions]:
         """The grid, and what the kernel is compiled for, on a device with these features."""
         if self.shape is None:
@@ -53,6 +60,13 @@ class Work:
             plane_dim=features.plane_dim,
         )
         return grid, options
+
+
+def _shown(sizes: Any) -> str:
+    """Sizes without the ones that end them, and a single one without brackets."""
+    parts = list(sizes) if isinstance(sizes, tuple | list) else [sizes]
+    shown = ["PLANE" if part is frontend.PLANE else str(part) for part in parts]
+    return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
 
 
 def _with_plane_size(cube_dim: Any, features: Features) -> Triple:

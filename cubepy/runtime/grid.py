@@ -39,6 +39,8 @@ MOST_ALONG = 1 << 53
 
 
 def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
+    if getattr(sizes, "ndim", 0):
+        raise LaunchError(f"{what} is an array\n  help: give its shape: x.shape, or len(x)")
     try:
         if isinstance(sizes, SupportsIndex):
             return (operator.index(sizes),)

@@ -1,0 +1,123 @@
+"""What a function does and does not do by its syntax alone.
+
+For messages: which parameters may be written, which assignments no one reads, which statements do
+nothing. What is said here holds on every path and for all arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from cubepy.frontend.source import FunctionNode, KernelSource, parameters_of
+from cubepy.records import dataclass
+
+__all__ = ["may_write", "stores_by_itself", "unread_rebindings"]
+
+# Calls that take an array and leave it alone.
+_READING = frozenset({"len", "atomic_load", "print"})
+
+
+def _called(call: ast.Call) -> str:
+    """The last part of the name that is called."""
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def may_write(source: KernelSource, name: str) -> bool:
+    """Whether a kernel may write elements of a parameter: by a store, or by giving it away."""
+    for node in ast.walk(source.node):
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            if _is_name(_base(node), name):
+                return True
+        elif isinstance(node, ast.Call) and _called(node) not in _READING:
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if any(_is_name(_base(value), name) for value in given if _may_be_array(value)):
+                return True
+        elif isinstance(node, ast.Assign) and _is_name(node.value, name):
+            return True  # another name for it
+    return False
+
+
+def _may_be_array(value: ast.expr) -> bool:
+    """A name, or a part of something; an element is no array unless subscripts are missing."""
+    return isinstance(value, ast.Name | ast.Attribute | ast.Starred)
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """What is left without subscripts and attributes."""
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
+        node = node.value
+    return node
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def stores_by_itself(node: FunctionNode) -> bool:
+    """Whether an assignment of the function itself has an element as its target."""
+    return any(
+        isinstance(inner, ast.Subscript) and not isinstance(inner.ctx, ast.Load)
+        for inner in ast.walk(node)
+    )
+
+
+# ── assignments that no one reads ────────────────────────────────────────────────────────────────
+
+
+def unread_rebindings(node: FunctionNode) -> Iterator[tuple[str, ast.stmt]]:
+    """Assignments to parameters whose value nothing reads, except to assign the parameter anew."""
+    if isinstance(node, ast.Lambda):
+        return
+    places = list(_places(node))
+    for name in parameters_of(node.args):
+        yield from ((name, statement) for statement in _unread(places, name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A node in the order of the text; `loops` are around it. `inner`: a function inside has it."""
+
+    node: ast.AST
+    loops: frozenset[int]
+    inner: bool
+
+
+def _places(root: ast.FunctionDef) -> Iterator[_Place]:
+    pending = [_Place(each, frozenset(), inner=False) for each in root.body[::-1]]
+    while pending:
+        place = pending.pop()
+        yield place
+        node, loops = place.node, place.loops
+        if isinstance(node, ast.For | ast.While):
+            loops |= {id(node)}
+        inner = place.inner or isinstance(node, ast.FunctionDef | ast.Lambda)
+        children = [_Place(child, loops, inner) for child in ast.iter_child_nodes(node)]
+        pending.extend(children[::-1])
+
+
+def _unread(places: list[_Place], name: str) -> Iterator[ast.stmt]:
+    """Assignments of one name that no later read, and none in the same loop, can see."""
+    own = {id(inner) for place in places if _rebinds(place.node, name)
+           for inner in ast.walk(place.node)}  # fmt: skip
+    reads = [(at, place) for at, place in enumerate(places)
+             if _is_read(place.node, name) and id(place.node) not in own]  # fmt: skip
+    for at, place in enumerate(places):
+        if place.inner or not _rebinds(place.node, name):
+            continue
+        if not any(later > at or read.inner or read.loops & place.loops for later, read in reads):
+            assert isinstance(place.node, ast.stmt)
+            yield place.node
+
+
+def _is_read(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def _rebinds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Assign):
+        return len(node.targets) == 1 and _is_name(node.targets[0], name)
+    return isinstance(node, ast.AugAssign | ast.AnnAssign) and _is_name(node.target, name)

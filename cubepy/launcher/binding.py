@@ -1,0 +1,78 @@
+"""Arguments of a call bound to parameters, and what is said of a call that does not fit."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cubepy.errors import ArgumentError
+
+__all__ = ["bound_arguments"]
+
+# Words of a launch that stand beside the sizes, not beside the arguments.
+_SIZES = ("check", "cube_count", "cube_dim", "device")
+
+
+def bound_arguments(
+    name: str, signature: inspect.Signature, arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """Arguments by parameter, defaults included; an ArgumentError if the call does not fit."""
+    complaint = _complaint(name, signature, arguments, keywords)
+    if complaint:
+        raise ArgumentError(complaint)
+    bound = signature.bind(*arguments, **keywords)
+    bound.apply_defaults()
+    return bound
+
+
+def _complaint(
+    name: str, signature: inspect.Signature, arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> str:
+    parameters = signature.parameters
+    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters.values()):
+        return ""  # refused elsewhere, with its place
+    unknown = next((word for word in keywords if word not in parameters), None)
+    if unknown is not None:
+        meant = _meant(name, unknown, parameters)
+        return f"{name}: there is no parameter {unknown!r}\n  help: {meant}"
+    places = [each.name for each in parameters.values() if each.kind is not each.KEYWORD_ONLY]
+    if len(arguments) > len(places):
+        return (
+            f"{name}: {_counted(len(arguments), 'argument')} given, "
+            f"{len(places)} expected\n  help: {_call(name, parameters)}"
+        )
+    twice = next((word for word in places[: len(arguments)] if word in keywords), None)
+    if twice is not None:
+        return f"{name}: argument {twice!r} is given twice\n  help: {_call(name, parameters)}"
+    given = {*places[: len(arguments)], *keywords}
+    missing = [each.name for each in parameters.values()
+               if each.name not in given and each.default is each.empty]  # fmt: skip
+    if missing:
+        words = ", ".join(map(repr, missing))
+        verb = "is" if len(missing) == 1 else "are"
+        what = "argument" if len(missing) == 1 else "arguments"
+        return f"{name}: {what} {words} {verb} missing\n  help: {_call(name, parameters)}"
+    return ""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _call(name: str, parameters: Mapping[str, inspect.Parameter]) -> str:
+    """How a call is written."""
+    words: list[str] = []
+    for each in parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        words.append(each.name if each.default is each.empty else f"{each.name}={each.default!r}")
+    return f"the parameters are {name}({', '.join(words)})"
+
+
+def _meant(name: str, unknown: str, parameters: Mapping[str, inspect.Parameter]) -> str:
+    near = difflib.get_close_matches(unknown, list(parameters), n=1, cutoff=0.5)
+    if unknown in _SIZES:
+        return f"{unknown} stands with the sizes: {name}.over(shape, {unknown}=…)(…)"
+    return f"did you mean {near[0]}?" if near else _call(name, parameters)
