@@ -209,11 +209,11 @@ def test_defaults_and_keywords() -> None:
 @pytest.mark.parametrize(
     ("arguments", "keywords", "message"),
     [
-        ((1.0, ones()), {}, r"saxpy\(a, x, y\): missing a required argument: 'y'"),
-        ((1.0, ones(), ones(), 3), {}, "too many positional arguments"),
-        ((1.0, ones()), {"z": 3}, "missing a required argument: 'y'|unexpected keyword"),
-        ((1.0, ones(), ones()), {"z": 3}, "unexpected keyword argument 'z'"),
-        ((1.0, ones(), ones()), {"a": 3}, "multiple values for argument 'a'"),
+        ((1.0, ones()), {}, "saxpy: argument 'y' is missing"),
+        ((1.0, ones(), ones(), 3), {}, "saxpy: 4 arguments given, 3 expected"),
+        ((1.0, ones()), {"z": 3}, "there is no parameter 'z'"),
+        ((1.0, ones(), ones()), {"z": 3}, "there is no parameter 'z'"),
+        ((1.0, ones(), ones()), {"a": 3}, "argument 'a' is given twice"),
         ((1.0, ones(), np.ones(8)), {}, "saxpy: argument 'y': expected an array of f32, got f64"),
         ((1.0, ones().reshape(2, 4), ones()), {}, "argument 'x': expected an array with 1 axis"),
         ((1.0, ones()[0], ones()), {}, "argument 'x': expected an array"),
@@ -484,7 +484,7 @@ def test_helpers_can_be_called_with_numbers(monkeypatch: pytest.MonkeyPatch) -> 
     assert grown(by=np.int8(1), count=np.int8(50)) == np.int8(50 * 3 + 1 - 256)
     monkeypatch.setitem(globals(), "SCALE", 5)
     assert grown(2) == 13
-    with pytest.raises(ArgumentError, match="polar: missing a required argument: 'y'"):
+    with pytest.raises(ArgumentError, match="polar: argument 'y' is missing"):
         polar(3)  # type: ignore[call-arg, arg-type]
     with pytest.raises(ArgumentError, match=r"grown: argument 'count'.*numbers, got str"):
         grown("2")

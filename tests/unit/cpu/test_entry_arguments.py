@@ -83,15 +83,15 @@ def test_other_arguments_are_for_python_to_judge(a: Any, x: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "keywords", "error"),
     [
-        ((2.0, ones()), {}, "missing a required argument: 'y'"),
-        ((2.0, ones(), ones(), 1), {}, "too many positional"),
+        ((2.0, ones()), {}, "argument 'y' is missing"),
+        ((2.0, ones(), ones(), 1), {}, "4 arguments given, 3 expected"),
         ((2.0, ones().astype(np.float64), ones()), {}, "'x': expected an array of f32, got f64"),
         ((2.0, ones().reshape(8, 8), ones()), {}, "'x': expected an array with 1 axis"),
         ((2.0, None, ones()), {}, "'x': expected an array"),
         (("2", ones(), ones()), {}, "'a': expected f32, got str"),
         ((1e39, ones(), ones()), {}, "'a': 1e.39 is too large"),
         ((2.0, ones(), read_only(64)), {}, "'y' is written by the kernel, and the array is read"),
-        ((2.0, ones()), {"z": ones()}, "unexpected keyword|missing a required"),
+        ((2.0, ones()), {"z": ones()}, "there is no parameter 'z'"),
     ],
 )
 def test_errors_are_those_of_python(
@@ -137,7 +137,7 @@ def test_keyword_only_and_positional_only_parameters() -> None:
         assert out.tolist() == [2, 3, 4]
         launch(out, 1)
         assert out.tolist() == [1, 3, 5]
-        with pytest.raises(ArgumentError, match="too many positional arguments"):
+        with pytest.raises(ArgumentError, match="arguments given, . expected"):
             launch(out, 1, 5)
         with pytest.raises(ArgumentError, match="out"):
             launch(out=out, first=1, step=5)
