@@ -37,6 +37,10 @@ def _complaint(
     if unknown is not None:
         meant = _meant(name, unknown, parameters)
         return f"{name}: there is no parameter {unknown!r}\n  help: {meant}"
+    fixed = next((word for word in keywords
+                  if parameters[word].kind is inspect.Parameter.POSITIONAL_ONLY), None)  # fmt: skip
+    if fixed is not None:
+        return f"{name}: {fixed!r} is given by position only\n  help: leave out {fixed}="
     places = [each.name for each in parameters.values() if each.kind is not each.KEYWORD_ONLY]
     if len(arguments) > len(places):
         return (

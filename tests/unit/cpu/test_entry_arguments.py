@@ -137,7 +137,7 @@ def test_keyword_only_and_positional_only_parameters() -> None:
         assert out.tolist() == [2, 3, 4]
         launch(out, 1)
         assert out.tolist() == [1, 3, 5]
-        with pytest.raises(ArgumentError, match="arguments given, . expected"):
+        with pytest.raises(ArgumentError, match="3 arguments given, 2 expected"):
             launch(out, 1, 5)
         with pytest.raises(ArgumentError, match="out"):
             launch(out=out, first=1, step=5)
