@@ -165,7 +165,8 @@ class OutOfBoundsError(LaunchError, IndexError):
 
     def __init__(self, message: str, loc: Loc) -> None:
         self.loc = loc
-        super().__init__(Diagnostic(message=message, loc=loc).render())
+        guard = "test the subscript before the access, for example if i < len(x)"
+        super().__init__(Diagnostic(message=message, loc=loc, help=guard).render())
 
 
 class AssertionFailed(CubeError, AssertionError):

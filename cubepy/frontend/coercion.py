@@ -143,7 +143,9 @@ def no_integer_type(frame: Frame, number: Any, at: ast.AST) -> SourceError:
 def _part_of(value: Value, at: ast.AST) -> str:
     """How to get at a number of what is none itself."""
     if is_memory(value) or isinstance(value, Partial):
-        return "subscript it: x[i]"
+        return f"subscript it: {snippet(at)}[i]"
+    if isinstance(value, Known) and value.value is None:
+        return "a function without `return` gives None"
     if isinstance(value, StructValue):
         return f"take a field of it: {snippet(at)}.name"
     return "kernels compute with numbers and bools"

@@ -129,7 +129,10 @@ def _lane(row: OpDef) -> Callable[[Frame, Call], Value]:
         )
         if not scalar_type(at).is_integer:
             raise frame.error(
-                CubeTypeError, f"a lane number must be an integer, not {at.type}", lane.node
+                CubeTypeError,
+                f"a lane number must be an integer, not {at.type}",
+                lane.node,
+                f"convert: i32({snippet(lane.node)})",
             )
         taken = frame.emit(row, op, at, at=call.node)
         there = None if where is None else _flag(frame, where)
@@ -218,7 +221,9 @@ def _place(frame: Frame, array: Operand, position: Operand, name: str) -> tuple[
             "read and write it plainly",
         )
     if type.element == BOOL:
-        raise frame.error(CubeTypeError, f"{name} on an array of bool", array.node, "use u8")
+        raise frame.error(
+            CubeTypeError, f"{name} on an array of bool", array.node, "use an array of u8"
+        )
     at = position.value
     items = at.items if isinstance(at, TupleValue) else (at,)
     indices = [*given, *(as_index(frame, item, position.node) for item in items)]
@@ -268,7 +273,9 @@ def _atomic(row: OpDef) -> Callable[[Frame, Call], Value]:
         )
         bitwise = row in (ops.ATOMIC_AND, ops.ATOMIC_OR, ops.ATOMIC_XOR)
         if bitwise and scalar_type(op).is_float:
-            raise frame.error(CubeTypeError, f"{call.name} on floats", call.node)
+            raise frame.error(
+                CubeTypeError, f"{call.name} on floats", call.node, "keep the bits as u32"
+            )
         return _emit_atomic(
             frame, row, memory, [*indices, op], _order(frame, row, order), call.node
         )

@@ -32,7 +32,10 @@ def _shape(frame: Frame, operand: Operand, name: str) -> tuple[int, ...]:
     shape = tuple(found) if isinstance(found, tuple | list) else (found,)
     if not shape or not all(isinstance(extent, int) and extent > 0 for extent in shape):
         raise frame.error(
-            CubeValueError, f"the shape of {name} is {found!r}", operand.node, "positive numbers"
+            CubeValueError,
+            f"the shape of {name} is {found!r}, not one or more whole numbers above 0",
+            operand.node,
+            f"for example {name}(f32, (16, 16))",
         )
     return tuple(int(extent) for extent in shape)
 

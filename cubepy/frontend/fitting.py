@@ -9,7 +9,7 @@ from cubepy.errors import ComptimeError, CubeTypeError
 from cubepy.frontend.annotations import Annotation, parts_of
 from cubepy.frontend.coercion import Operand, as_type
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
-from cubepy.frontend.descriptions import describe
+from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.scalars import ScalarClass, within
 from cubepy.frontend.structs import is_struct
@@ -105,12 +105,16 @@ def _check_memory(
     fits = is_memory(value) and (element is None or found == element)
     if fits and (annotation.kind == "tensor" or rank == 1):
         return
-    shape = "an array with 1 axis" if annotation.kind == "array" else "an array"
+    axes = f" with {counted(rank, 'axis', 'axes')}" if is_memory(value) else ""
+    only = " with 1 axis" if annotation.kind == "array" else ""
+    array = operand.node.value if isinstance(operand.node, ast.Subscript) else None
     raise frame.error(
         CubeTypeError,
-        f"{what}: expected {shape} of {element or 'anything'}, got {describe(value)}",
+        f"{what}: expected an array of {element or 'anything'}{only}, got {describe(value)}{axes}",
         operand.node,
-    )
+        "annotate it as Tensor[T] if it has more axes" if rank > 1
+        else f"pass the array: {snippet(array)}" if array is not None else "",
+    )  # fmt: skip
 
 
 def opened(frame: Frame, value: Value, at: ast.AST) -> Value:

@@ -206,6 +206,7 @@ class Frame:
     def _count(self, at: ast.AST) -> None:
         self.session.ops += 1
         if self.session.ops > MAXIMUM_OPS:
+            self.session.exhausted = True
             raise self.error(
                 UnsupportedError,
                 f"the kernel has more than {MAXIMUM_OPS:,} operations",

@@ -308,17 +308,19 @@ def _bound(
     arguments = node.args
     if arguments.kwarg is not None:
         raise frame.error(
-            CubeSyntaxError, f"{call.name} has a parameter **{arguments.kwarg.arg}", call.node
-        )
+            CubeSyntaxError, f"{call.name} has a parameter **{arguments.kwarg.arg}", call.node,
+            "name every parameter",
+        )  # fmt: skip
     positional = [*arguments.posonlyargs, *arguments.args]
     operands = dict(zip((entry.arg for entry in positional), call.positional, strict=False))
     rest = call.positional[len(positional) :]
     if rest and arguments.vararg is None:
         raise frame.error(
             CubeTypeError,
-            f"{call.name} takes {counted(len(positional), 'argument')}, got {len(call.positional)}",
+            f"{call.name} takes {counted(len(positional), 'positional argument')}, "
+            f"got {len(call.positional)}",
             call.node,
-            f"its parameters are ({', '.join(parameters_of(arguments))})",
+            f"its parameters are ({ast.unparse(arguments)})",
         )
     _add_keywords(frame, call, arguments, operands)
     wanted: dict[str, tuple[Operand, Annotation]] = {}
@@ -330,7 +332,7 @@ def _bound(
                 CubeTypeError,
                 f"{call.name}: the argument {entry.arg!r} is missing",
                 call.node,
-                f"its parameters are ({', '.join(parameters_of(arguments))})",
+                f"its parameters are ({ast.unparse(arguments)})",
             )
         operand = operand or Operand(defaults[entry.arg], call.node)
         wanted[entry.arg] = operand, _annotation(frame, target, source, entry)
@@ -355,7 +357,7 @@ def _add_keywords(
                 CubeTypeError,
                 f"{call.name}: the argument {name!r} is {problem}",
                 operand.node,
-                f"its parameters are ({', '.join(parameters_of(arguments))})",
+                f"its parameters are ({ast.unparse(arguments)})",
             )
         operands[name] = operand
 

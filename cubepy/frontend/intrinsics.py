@@ -35,7 +35,6 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import (
-    BOOL,
     F32,
     I32,
     INDEX,
@@ -116,7 +115,7 @@ def _floats(
         return [convert(frame, op, F32, at) for op in made]
     takes = [name for name, kind in (("floats", F32), ("integers", I32)) if _takes(row, kind)]
     family = takes[0] if len(takes) == 1 else "numbers"
-    wanted = "i32" if family == "integers" or type == BOOL else "f32"
+    wanted = "f32" if family == "floats" else "i32"
     raise frame.error(
         CubeTypeError,
         f"{name} takes {family}, not {type}",
@@ -220,7 +219,9 @@ def lower_cdiv(frame: Frame, call: Call) -> Value:
     lhs, rhs = unify(frame, operands, call.node, "divide")
     type = scalar_type(lhs)
     if not type.is_integer:
-        raise frame.error(CubeTypeError, f"cb.cdiv takes integers, not {type}", call.node)
+        raise frame.error(
+            CubeTypeError, f"cb.cdiv takes integers, not {type}", call.node, "write cb.ceil(a / b)"
+        )
     quotient = frame.emit(ops.FLOOR_DIV, lhs, rhs, at=call.node)
     rest = frame.emit(ops.FLOOR_MOD, lhs, rhs, at=call.node)
     more = frame.emit(ops.NE, rest, frame.const(type, 0, call.node), at=call.node)
@@ -234,7 +235,10 @@ def _rotation(row: OpDef) -> Callable[[Frame, Call], Value]:
         op = typed(frame, value.value, value.node)
         type = scalar_type(op)
         if not type.is_integer:
-            raise frame.error(CubeTypeError, f"{call.name} takes integers, not {type}", call.node)
+            raise frame.error(
+                CubeTypeError, f"{call.name} takes integers, not {type}", call.node,
+                f"take the bits: cb.bitcast(u32, {snippet(value.node)})",
+            )  # fmt: skip
         steps = convert(frame, as_index(frame, count.value, count.node, "a count"), type, call.node)
         return frame.emit(row, op, steps, at=call.node)
 

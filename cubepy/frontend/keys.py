@@ -83,7 +83,11 @@ def mutable_kind(value: object) -> str | None:
         return None
     if dataclasses.is_dataclass(value):
         frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 (no such stub)
-        return None if frozen else f"an instance of {type(value).__name__}, a dataclass not frozen"
+        return (
+            None
+            if frozen
+            else f"an instance of {type(value).__name__} (a dataclass that is not frozen)"
+        )
     if type(value).__hash__ not in (None, object.__hash__):
         return None  # compares by content, so it promises not to change
     return f"an instance of {type(value).__name__}"

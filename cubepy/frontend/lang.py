@@ -75,7 +75,10 @@ class Position:
         return f"cubepy.{self.name}"
 
     def __index__(self) -> int:
-        raise CubeError(f"{self!r} has a value only inside a kernel")
+        raise CubeError(
+            f"{self!r} has a value only inside a kernel\n"
+            "  help: read it in a function decorated with @cubepy.cube"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,8 @@ def binary(
             "a kernel computes one element: add the products in a loop",
         )  # fmt: skip
     if isinstance(left.value, Known) and isinstance(right.value, Known):
+        if left.value.value is None or right.value.value is None:
+            refuse_other_kinds(frame, kind, left, right, at)
         return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
     for overload in _OVERLOADS:
         found = overload(frame, operation, left, right, at)
@@ -206,6 +208,8 @@ def _how_to_use(operand: Operand) -> str:
         return "combine its fields, or give its class a method for the operator"
     if isinstance(operand.value, Op):
         return f"a kernel computes one element: {snippet(operand.node)}[i]"
+    if isinstance(operand.value, Known) and operand.value.value is None:
+        return "a function without `return` gives None"
     if isinstance(operand.value, Partial):
         return f"give one subscript an axis: {snippet(operand.node).rstrip(']')}, j]"
     return "kernels compute with numbers and bools"
@@ -224,12 +228,12 @@ def _arithmetic(
             f"convert: i32({snippet(left.node)}), or use &, | and ^",
         )
     if kind is ast.Div and common.is_integer:
-        a, b = snippet(left.node), snippet(right.node)
         raise frame.error(
             CubeTypeError,
             f"`/` on integers ({common})",
             at,
-            f"write {a} // {b} for the floor, or convert: {_as_f32(left)} / {_as_f32(right)}",
+            f"write {_operand(left)} // {_operand(right)} for the floor, or convert: "
+            f"{_as_f32(left)} / {_as_f32(right)}",
         )
     if frame.session.contract and common.is_float and kind in (ast.Add, ast.Sub):
         fused = _fused(frame, kind, (left, lhs), (right, rhs), at)
@@ -261,6 +265,13 @@ def _fused(
 def _is_product(operand: Operand, op: Op) -> bool:
     written = isinstance(operand.node, ast.BinOp) and isinstance(operand.node.op, ast.Mult)
     return written and op.opdef is ops.MUL
+
+
+def _operand(operand: Operand) -> str:
+    """An operand in a suggestion, in parentheses where they are needed."""
+    text = snippet(operand.node)
+    composed = isinstance(operand.node, ast.BinOp | ast.IfExp | ast.BoolOp | ast.Compare)
+    return f"({text})" if composed else text
 
 
 def _as_f32(operand: Operand) -> str:

@@ -12,7 +12,7 @@ from cubepy.errors import CubeTypeError
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
 from cubepy.frontend.coercion import Operand, scalar_type, typed, unify
 from cubepy.frontend.comptime import comptime_value, from_python
-from cubepy.frontend.descriptions import describe
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import apply_row
 from cubepy.frontend.memory import memory_length
@@ -45,6 +45,11 @@ def lower_abs(frame: Frame, call: Call) -> Value:
 @lowers_intrinsic("round")
 def lower_round(frame: Frame, call: Call) -> Value:
     """`round(x)`: half to even; a float stays a float, an integer is itself."""
+    if len(call.positional) == 2:
+        raise frame.error(
+            CubeTypeError, f"{call.name} to a number of digits", call.node,
+            f"scale and round: round({snippet(call.positional[0].node)} * 100.0) / 100.0",
+        )  # fmt: skip
     (operand,) = required(frame, call, "value")
     op = typed(frame, operand.value, operand.node)
     if scalar_type(op).is_integer:
@@ -63,11 +68,19 @@ def lower_extreme(frame: Frame, call: Call) -> Value:
 def _extreme(frame: Frame, row: OpDef, call: Call) -> Value:
     operands = list(call.positional)
     if call.keywords:
-        raise frame.error(CubeTypeError, f"{call.name} takes no keywords", call.node)
+        raise frame.error(
+            CubeTypeError, f"{call.name} takes no keywords", call.node,
+            "write the comparison out: a if … else b",
+        )  # fmt: skip
     if len(operands) == 1 and isinstance(operands[0].value, TupleValue):
         operands = [Operand(item, operands[0].node) for item in operands[0].value.items]
+    elif len(operands) == 1:
+        raise frame.error(
+            CubeTypeError, f"{call.name} of {describe(operands[0].value)} alone", call.node,
+            f"over an array, write a loop: best = {call.name}(best, x[k])",
+        )  # fmt: skip
     if not operands:
-        raise frame.error(CubeTypeError, f"{call.name} of nothing", call.node)
+        raise frame.error(CubeTypeError, f"{call.name} of nothing", call.node, "give two numbers")
     for operand in operands:
         if not is_number(operand.value):
             typed(frame, operand.value, operand.node)
@@ -105,7 +118,9 @@ def lower_len(frame: Frame, call: Call) -> Value:
         return Known(len(value.items))
     if isinstance(value, Op) and is_memory(value):
         return memory_length(frame, value, 0, call.node)
-    raise frame.error(CubeTypeError, f"{describe(value)} has no len()", call.node)
+    raise frame.error(
+        CubeTypeError, f"{describe(value)} has no len()", call.node, "arrays and tuples have one"
+    )
 
 
 @lowers_builtin(builtins.sum)

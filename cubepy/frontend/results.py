@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cubepy.errors import CubeTypeError
 from cubepy.frontend.coercion import as_type, typed
-from cubepy.frontend.descriptions import describe
+from cubepy.frontend.descriptions import counted, describe
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.promotion import default_type, literal_type, promote
@@ -49,7 +49,10 @@ def give_back(frame: Frame, value: Value, at: ast.AST) -> None:
     wanted = frame.plan.results
     if wanted is not None and len(wanted) != len(leaves):
         raise frame.error(
-            CubeTypeError, f"returns {len(leaves)} values, annotated are {len(wanted)}", at
+            CubeTypeError,
+            f"returns {counted(len(leaves), 'value')}, its annotation says {len(wanted)}",
+            at,
+            "annotate several as -> tuple[f32, i32], or leave the annotation out",
         )
     made = [
         typed(frame, leaf, at) if wanted is None
@@ -146,7 +149,7 @@ def _common(frame: Frame, column: tuple[Value, ...]) -> Scalar:
                     CubeTypeError,
                     f"{frame.name} returns {common} on one path and {type} on another",
                     frame.node,
-                    "convert one of them",
+                    f"convert one of them, for example {common}(…)",
                 )
             common = joined
     for leaf in column:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from cubepy.errors import CubeError
 from cubepy.ir import (
     BF16,
     BOOL,
@@ -68,7 +69,7 @@ class ScalarClass:
     def __new__(cls, value: Any = 0) -> Any:
         """Convert on the host, by the rules of casts in kernels."""
         if cls.scalar is None:
-            raise TypeError(f"{cls.__name__} is a family of types: write f32(…), i32(…), …")
+            raise CubeError(f"{cls.__name__} is a family of types\n  help: write f32(…), i32(…), …")
         return host_cast(value, cls.scalar)
 
     if TYPE_CHECKING:

@@ -53,6 +53,7 @@ class Session:
     prints: list[str] = field(default_factory=list)  # of cb.static_print
     active: list[ast.AST] = field(default_factory=list)  # functions being lowered
     ops: int = 0
+    exhausted: bool = False  # more ops than a kernel may have: nothing more is lowered
 
     def report(self, error: SourceError) -> None:
         """Keep an error, to be raised with the others."""
@@ -64,7 +65,7 @@ class Session:
     @property
     def full(self) -> bool:
         """Whether so much is wrong that there is no point in going on."""
-        return len(self.complaints) >= _MAXIMUM_COMPLAINTS
+        return self.exhausted or len(self.complaints) >= _MAXIMUM_COMPLAINTS
 
     @contextmanager
     def called_from(self, loc: Loc) -> Iterator[None]:

@@ -115,11 +115,19 @@ def _refuse_star(source: KernelSource, parameter: inspect.Parameter) -> None:
     if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
         raise CubeTypeError(
             Diagnostic(
-                message=f"{parameter} is a parameter of kernel {source.name}",
-                loc=source.loc,
+                message=f"{source.name} has a parameter {parameter}",
+                loc=source.place_of(parameter.name),
                 help="name every parameter of a kernel",
             )
         )
+
+
+_FAMILIES = {
+    "Float": "arrays of floats, for example x.astype(numpy.float32)",
+    "Int": "arrays of integers, for example x.astype(numpy.int32)",
+    "UInt": "arrays of unsigned integers, for example x.astype(numpy.uint32)",
+    "Number": "arrays of numbers, for example x.astype(numpy.uint8)",
+}
 
 
 class _Arguments:
@@ -158,9 +166,9 @@ class _Arguments:
         else:
             raise CubeTypeError(
                 Diagnostic(
-                    message=f"parameter {name} of kernel {self.source.name} is annotated "
-                    f"{annotation.written!r}",
-                    loc=self.source.loc,
+                    message=f"the parameter {name} of {self.source.name} has an annotation that "
+                    "kernels do not have",
+                    loc=self.source.place_of(name),
                     help="annotate with a scalar type, Array[T], Tensor[T], Comptime[T], a struct",
                 )
             )
@@ -213,11 +221,15 @@ class _Arguments:
             )
         rank = len(value.shape)
         if rank == 0 or (annotation.kind == "array" and rank != 1):
+            fix = (
+                f"pass a view with one axis, {name}.reshape(1)"
+                if rank == 0
+                else f"annotate {name} as Tensor[{wanted}], or pass {name}.reshape(-1)"
+            )
             raise ArgumentError(
-                f"{self._place(name)}: expected an array with 1 axis, got one with {rank}\n"
-                + (f"  help: pass a view with one axis, {name}.reshape(1)" if rank == 0 else
-                   f"  help: annotate {name} as Tensor[{wanted}], or pass a flat view")
-            )  # fmt: skip
+                f"{self._place(name)}: expected an array with 1 axis, got one with "
+                f"{rank or 'none'}\n  help: {fix}"
+            )
         alias = self.alias.get(name, _own_class(self.alias, len(self.types)))
         return BufferType(element, _stride_classes(value, element), alias=alias)
 
@@ -237,8 +249,10 @@ class _Arguments:
         known = self.generics.setdefault(variable.__name__, found)
         bound = variable.__bound__
         if isinstance(bound, type) and issubclass(bound, ScalarClass) and not within(found, bound):
+            wrong = f"{variable.__name__} is bound by {bound.__name__}, got {found}"
             raise ArgumentError(
-                f"{self.source.name}: {variable.__name__} is bound by {bound.__name__}, got {found}"
+                f"{self.source.name}: {wrong}\n"
+                f"  help: pass {_FAMILIES.get(bound.__name__, f'arrays of {bound.__name__}')}"
             )
         return known
 

@@ -81,6 +81,14 @@ class KernelSource:
         """The place of the `def`."""
         return self.text.loc(self.node, self.name)
 
+    def place_of(self, parameter: str) -> Loc:
+        """The place of a parameter, its annotation included."""
+        given = self.node.args
+        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        name = parameter.partition(".")[0]
+        named = (each for each in every if each is not None and each.arg == name)
+        return self.text.loc(next(named, self.node), self.name)
+
     @cached_property
     def signature(self) -> inspect.Signature:
         """Parameters with kinds and defaults, as Python sees them."""
@@ -105,7 +113,7 @@ class KernelSource:
             raise CubeSyntaxError(
                 Diagnostic(
                     message=f"the annotation {value!r} of {name} cannot be evaluated: {error}",
-                    loc=self.loc,
+                    loc=self.loc if name == "return" else self.place_of(name),
                     help="import the names it uses where the kernel is defined",
                 )
             ) from error

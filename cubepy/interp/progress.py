@@ -62,8 +62,9 @@ class Progress:
         waiting = batch.name(first_lane(mask))
         elsewhere = minus(True, mask)
         others = "" if elsewhere is False else f", while {batch.name(first_lane(elsewhere))} is not"
+        running = "1 unit runs" if count == 1 else f"{count} units run"
         return Diagnostic(
-            message=f"no progress: {count} units run this loop and nothing changes any more; "
+            message=f"no progress: {running} this loop and nothing changes any more; "
             f"{waiting} is one of them{others}",
             loc=place_of(self.loop, self.state.calls),
             help="nothing promises that a unit runs while another waits for it; use a barrier, or "

@@ -34,7 +34,8 @@ def convert_scalar(value: object, type: Scalar, place: str) -> int | float | boo
         )
     if not type.minimum <= number <= type.maximum:
         raise ArgumentError(
-            f"{place}: {number} does not fit {type} ({type.minimum} to {type.maximum})"
+            f"{place}: {number} does not fit {type} ({type.minimum} to {type.maximum})\n"
+            "  help: annotate the parameter with a wider type, or pass another number"
         )
     return number
 
@@ -51,9 +52,12 @@ def _number(value: object, type: Scalar, place: str) -> int | float | bool:
             return float(value) if element.is_float else int(value)
     if isinstance(value, np.ndarray):
         raise ArgumentError(
-            f"{place}: expected {type}, got an array of {value.dtype} with shape {value.shape}"
+            f"{place}: expected {type}, got an array of {value.dtype} with shape {value.shape}\n"
+            "  help: pass one element, or annotate the parameter as Array[T]"
         )
-    raise ArgumentError(f"{place}: expected {type}, got {value.__class__.__name__}")
+    raise ArgumentError(
+        f"{place}: expected {type}, got {value.__class__.__name__}\n  help: pass a number"
+    )
 
 
 def _plain(value: int | float) -> int | float:
@@ -67,7 +71,10 @@ def _to_float(number: int | float, type: Scalar, place: str) -> float:
     except OverflowError:
         rounded = math.inf
     if math.isinf(rounded) and not (isinstance(number, float) and math.isinf(number)):
-        raise ArgumentError(f"{place}: {number!r} is too large for {type}")
+        raise ArgumentError(
+            f"{place}: {number!r} is too large for {type}\n"
+            "  help: annotate the parameter with a wider type, f64 for example"
+        )
     return rounded
 
 

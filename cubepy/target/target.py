@@ -14,6 +14,8 @@ from cubepy.target.features import Features, features_of
 __all__ = ["Target"]
 
 LANGUAGES = ("cpu", "reference", "ptx", "opencl", "wgsl")
+# What may follow the language, where that is known here.
+OPTIONS = {"cpu": ("gang",), "reference": ("barriers", "races", "unwritten")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,10 @@ class Target:
         if language not in LANGUAGES:
             raise ConfigError(f"no target {text!r}: known are {', '.join(LANGUAGES)}")
         options = tuple(sorted(_option(setting, text) for setting in settings))
+        for name, _ in options:
+            if name not in OPTIONS.get(language, (name,)):
+                known = ", ".join(OPTIONS[language])
+                raise ConfigError(f"target {text!r}: no option {name!r}: known are {known}")
         return Target(
             language=language,
             machine=machine,

@@ -74,6 +74,14 @@ def _analyze_plane(kernel: Kernel) -> Uniformity:
     )
 
 
+# Plane operations that leave lanes out where they are told to.
+_TAKE_WHERE = frozenset(
+    f"plane_{name}"
+    for name in ("sum", "prod", "min", "max", "inclusive_sum", "exclusive_sum", "inclusive_prod",
+                 "exclusive_prod", "all", "any", "ballot")
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class _Obstacle:
     """What keeps units from getting to a place together."""
@@ -104,12 +112,12 @@ def _complaints(
 
 def _diagnostic(op: Op, obstacle: _Obstacle, group: str) -> Diagnostic:
     name = op.opdef.name
-    remedy = (
-        "let every unit reach it: move it out, and guard the loads and stores instead"
-        if group == "cube"
-        else "move it out, and select the operand instead: a lane that does not count gives the "
-        "neutral value"
-    )
+    if group == "cube":
+        remedy = "let every unit reach it: move it out, and guard the loads and stores instead"
+    elif name in _TAKE_WHERE:
+        remedy = f"move it out, and say who takes part: cb.{op.opdef.python}(…, where=condition)"
+    else:
+        remedy = "let every unit reach it: move it out, and use its result inside"
     return Diagnostic(
         message=f"`{name}` needs control flow that is the same for every unit of the {group}",
         loc=op.loc,

@@ -101,10 +101,10 @@ def test_type_variables_follow_the_arrays(dtype: Any) -> None:
     ("arguments", "match"),
     [
         ((X.astype(np.float64), T, 1, True, 3, 1), "expected an array of f32, got f64"),
-        ((X.reshape(2, 3), T, 1, True, 3, 1), "expected an array with 1 axis, got 2"),
+        ((X.reshape(2, 3), T, 1, True, 3, 1), "expected an array with 1 axis, got one with 2"),
         ((1.0, T, 1, True, 3, 1), "expected an array, got float"),
         ((np.float32(1), T, 1, True, 3, 1), "expected an array, got float32"),
-        ((X, np.zeros((2, 2), "M8[s]"), 1, True, 3, 1), "not supported"),
+        ((X, np.zeros((2, 2), "M8[s]"), 1, True, 3, 1), "kernels have no arrays of"),
         ((X, T, 1, True, [3], 1), "cannot be hashed"),
         ((X, T, 1, True, 3, {}), "cannot be hashed"),
     ],
@@ -128,7 +128,7 @@ def test_annotations_that_mean_nothing_are_refused() -> None:
     def star(x: Array[f32], *rest: u8) -> None:
         x[0] = 0.0
 
-    with pytest.raises(CubeTypeError, match="annotated"):
+    with pytest.raises(CubeTypeError, match="an annotation that kernels do not have"):
         special(odd, X, 1)
     with pytest.raises(CubeTypeError, match="name every parameter"):
         special(star, X)

@@ -1,0 +1,7 @@
+# mypy: ignore-errors
+# ruff: noqa
+import cubepy as cb
+
+
+def run():
+    cb.cube(abs)

@@ -1,0 +1,17 @@
+# mypy: ignore-errors
+# ruff: noqa
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+@cb.cube
+def scale(x: Array[f32], factor: f32):
+    x[cb.ABSOLUTE_POS] *= factor
+
+
+def run():
+    x = np.zeros(8, np.float32)
+    x.flags.writeable = False
+    scale.over(8)(x, 2.0)
