@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from cubepy import frontend, ir
 from cubepy.compiler import Program
@@ -23,6 +25,7 @@ from cubepy.runtime import (
     array_of,
     check_access,
     facts_of,
+    find_array,
     launch,
     quick_launch,
     recording_here,
@@ -37,11 +40,13 @@ __all__ = ["Record", "Resolver"]
 class Record:
     """A resolved launch. `positions`: which leaf each parameter of the kernel is.
 
-    `quick` is the short way, where it is open; `watched` are the variables the kernel captured.
+    `foreign` are the leaves that are arrays of other libraries, whose memory is asked for anew each
+    time. `quick` is the short way, where it is open; `watched` are the captured variables.
     """
 
     kernel: LoadedKernel
     positions: tuple[int, ...]
+    foreign: frozenset[int]
     quick: QuickLaunch | None
     watched: Watched
 
@@ -52,6 +57,12 @@ class Record:
 
         Inside a capture the launch is written down instead.
         """
+        if self.foreign:
+            name = self.kernel.artifact.kernel_name
+            values = [
+                array_of(value, f"{name}: argument {at}") if at in self.foreign else value
+                for at, value in enumerate(values)
+            ]
         recording = recording_here() if switches.closed else None
         if recording is not None:
             if stream is not None:
@@ -103,7 +114,16 @@ class Resolver:
         self, options: frontend.LaunchOptions, values: Sequence[Any]
     ) -> tuple[frontend.Specialization, Mapping[str, ArrayFacts]]:
         """What the kernel is for these arguments, and the facts of those that are arrays."""
-        arrays = dict(self._arrays(values))
+        return self._specialize(options, self._plain(values))
+
+    def _specialize(
+        self, options: frontend.LaunchOptions, values: Sequence[Any]
+    ) -> tuple[frontend.Specialization, Mapping[str, ArrayFacts]]:
+        arrays = {
+            name: value
+            for name, known, value in zip(self.leaves, self.comptime, values, strict=True)
+            if not known and isinstance(value, Buffer | np.ndarray) and value.ndim
+        }
         classes = alias_classes([span_of(array) for array in arrays.values()])
         facts = {name: facts_of(array) for name, array in arrays.items()}
         given = dict(zip(self.leaves, values, strict=True))
@@ -114,19 +134,20 @@ class Resolver:
         )
         return specialization, facts
 
-    def _arrays(self, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """Arguments that are arrays with at least one axis, by leaf."""
+    def _plain(self, values: Sequence[Any]) -> list[Any]:
+        """The values with arrays of other libraries as NumPy's."""
+        plain = []
         for name, known, value in zip(self.leaves, self.comptime, values, strict=True):
-            if not known and (isinstance(value, Buffer) or hasattr(value, "__array_interface__")):
-                array = array_of(value, f"{self.name}: argument {name!r}")
-                if array.ndim:
-                    yield name, array
+            array = None if known else find_array(value, f"{self.name}: argument {name!r}")
+            plain.append(value if array is None else array)
+        return plain
 
     def resolve(
         self, options: frontend.LaunchOptions, device: Device, values: Sequence[Any]
     ) -> Record:
         """Specialise, compile if need be, and check what a launch must not be given."""
-        specialization, facts = self.specialize(options, values)
+        plain = self._plain(values)
+        specialization, facts = self._specialize(options, plain)
         kernel = self.program.kernel(specialization, device)
         arrays = [
             facts[name] if isinstance(type, ir.BufferType) else None
@@ -137,6 +158,11 @@ class Resolver:
         return Record(
             kernel=kernel,
             positions=positions,
-            quick=quick_launch(device, kernel, positions, values, arrays),
+            foreign=frozenset(
+                at
+                for at, pair in enumerate(zip(values, plain, strict=True))
+                if pair[0] is not pair[1]
+            ),
+            quick=quick_launch(device, kernel, positions, plain, arrays),
             watched=watch(specialization.captures),
         )

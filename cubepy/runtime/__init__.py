@@ -11,6 +11,7 @@ from cubepy.runtime.arguments import (
     alias_classes,
     array_of,
     facts_of,
+    find_array,
     span_of,
     stride_classes,
 )
@@ -126,6 +127,7 @@ __all__ = [
     "device_of",
     "facts_of",
     "filled",
+    "find_array",
     "grid_of",
     "grid_over",
     "grid_words",

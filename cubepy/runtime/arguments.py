@@ -19,6 +19,7 @@ from cubepy.errors import ArgumentError
 from cubepy.ir import StrideClass
 from cubepy.records import dataclass
 from cubepy.runtime.buffers import Buffer
+from cubepy.runtime.dlpack import from_dlpack
 
 __all__ = [
     "ArrayFacts",
@@ -27,6 +28,8 @@ __all__ = [
     "alias_classes",
     "array_of",
     "facts_of",
+    "find_array",
+    "host_array_of",
     "span_of",
     "stride_classes",
 ]
@@ -82,26 +85,59 @@ def array_of(value: object, place: str) -> Array | Buffer:
 
     `place` opens the message of the ArgumentError for what is neither.
     """
+    array = find_array(value, place)
+    if array is None:
+        raise ArgumentError(
+            f"{place}: expected an array, got {type(value).__name__}\n"
+            "  help: pass a NumPy array, a cubepy Buffer, or an object with DLPack or "
+            "__array_interface__"
+        )
+    return array
+
+
+def find_array(value: object, place: str) -> Array | Buffer | None:
+    """The same, or None for what is no array; ArgumentError for one that kernels cannot use."""
+    if isinstance(value, Buffer):
+        return value
     masked = sys.modules.get("numpy.ma")  # without it there is none; asking np.ma imports it
     if masked is not None and isinstance(value, masked.MaskedArray):
         raise ArgumentError(
             f"{place} is a masked array, and kernels know no masks\n"
             "  help: pass x.filled(…) or x.data"
         )
-    if isinstance(value, Buffer):
-        return value
+    array = host_array_of(value, place)
+    if array is not None and not array.dtype.isnative:
+        raise ArgumentError(
+            f"{place} has the byte order of another machine (dtype {array.dtype.str})\n"
+            "  help: pass x.astype(x.dtype.newbyteorder('='))"
+        )
+    return array
+
+
+def host_array_of(value: Any, place: str) -> Array | None:
+    """The host memory of an object as an array; None for what has no elements, such as numbers.
+
+    Objects say how their memory is reached by `__array_interface__`, by DLPack, or by the protocol
+    of buffers, which is asked last. Text and NumPy's scalars are no arrays.
+    """
+    if isinstance(value, np.generic):
+        return None
     if hasattr(value, "__array_interface__"):
-        array = np.asarray(value)
-        if not array.dtype.isnative:
-            raise ArgumentError(
-                f"{place} has the byte order of another machine (dtype {array.dtype.str})\n"
-                "  help: pass x.astype(x.dtype.newbyteorder('='))"
-            )
-        return array
-    raise ArgumentError(
-        f"{place}: expected an array, got {type(value).__name__}\n"
-        "  help: pass a NumPy array, a cubepy Buffer or an object with __array_interface__"
-    )
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return from_dlpack(value, place)
+    if hasattr(value, "__cuda_array_interface__"):
+        raise ArgumentError(
+            f"{place} is in the memory of a GPU, not of this process\n"
+            "  help: copy it to the host first"
+        )
+    if isinstance(value, bytes | str | int | float | tuple | list) or value is None:
+        return None
+    try:
+        memory = memoryview(value)
+    except TypeError:
+        return None
+    return np.asarray(memory)
 
 
 def facts_of(array: Array | Buffer) -> ArrayFacts:
@@ -109,7 +145,8 @@ def facts_of(array: Array | Buffer) -> ArrayFacts:
     itemsize = array.dtype.itemsize
     if isinstance(array, Buffer):
         classes = stride_classes(array.shape, array.strides, itemsize)
-        return ArrayFacts(dtype=array.dtype, classes=classes)
+        writable = array.view is None or bool(array.view.flags.writeable)
+        return ArrayFacts(dtype=array.dtype, classes=classes, writable=writable)
     flags = array.flags
     staged = not flags.aligned or any(stride % itemsize for stride in array.strides)
     contiguous = staged or flags.c_contiguous

@@ -21,7 +21,9 @@ import numpy as np
 
 from cubepy.ir import Scalar
 from cubepy.records import dataclass
-from cubepy.runtime.buffers import Buffer, empty_buffer
+from cubepy.runtime.arguments import host_array_of
+from cubepy.runtime.buffers import Buffer, empty_buffer, wrapped_buffer
+from cubepy.runtime.dlpack import from_dlpack
 from cubepy.runtime.events import Event, HostEvent
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats
 from cubepy.runtime.streams import Stream, WorkerStream
@@ -223,13 +225,25 @@ class Device(ABC):
         return empty_buffer(self, shape, dtype)
 
     def array(self, data: Any) -> Buffer:
-        """A buffer with a copy of `data`, anything NumPy makes an array of."""
-        host = np.ascontiguousarray(data).reshape(np.shape(data))
+        """A buffer with a copy of `data`, anything NumPy makes an array of, or with DLPack."""
+        given = host_array_of(data, "the data")
+        host = np.ascontiguousarray(data if given is None else given)
+        host = host.reshape(np.shape(data) if given is None else given.shape)
         buffer = empty_buffer(self, host.shape, host.dtype)
         if host.nbytes:
             buffer.uses.settle(writes=True)
             self.write(buffer.memory, host)
         return buffer
+
+    def from_dlpack(self, data: Any) -> Buffer:
+        """A buffer that is the memory of an object with DLPack; a copy if the device needs one.
+
+        Read-only memory stays so.
+        """
+        array = from_dlpack(data, "the data")
+        if not self.host_memory or any(each % array.itemsize for each in array.strides):
+            return self.array(array)
+        return wrapped_buffer(self, array)
 
 
 class Runtime(ABC):

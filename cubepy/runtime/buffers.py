@@ -14,13 +14,14 @@ import numpy as np
 from cubepy.errors import ArgumentError
 from cubepy.ir import scalar_of_numpy
 from cubepy.records import dataclass, field
+from cubepy.runtime.dlpack import CPU_DEVICE, capsule_of
 from cubepy.runtime.events import Uses
 from cubepy.runtime.pool import Lease
 
 if TYPE_CHECKING:
     from cubepy.runtime.base import Device
 
-__all__ = ["Buffer", "empty_buffer", "row_major_strides"]
+__all__ = ["Buffer", "empty_buffer", "row_major_strides", "wrapped_buffer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -68,9 +69,46 @@ class Buffer:
         """A NumPy array with the content, after all launches that write it; always a copy."""
         copied = np.empty(self.shape, self.dtype)
         self.uses.settle(writes=False)
-        if copied.nbytes:
+        if self.view is not None:
+            np.copyto(copied, self.view)
+        elif copied.nbytes:
             self.device.read(self.memory, copied)
         return copied
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # noqa: FBT001 - NumPy's protocol
+        """As NumPy wants it: the memory itself where it is the host's and no copy is asked for."""
+        if self.view is None or copy:
+            if copy is False:
+                raise ValueError(f"{self!r} cannot be seen by the host without a copy")
+            array = self.numpy()
+        else:
+            array = self._shared()
+        wanted = array.dtype if dtype is None else np.dtype(dtype)
+        if copy is False and wanted != array.dtype:
+            raise ValueError(f"{self!r} becomes {wanted} only by a copy")
+        return array.astype(wanted, copy=False)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CPU_DEVICE
+
+    def __dlpack__(self, **wishes: Any) -> Any:
+        """For consumers of DLPack: the memory itself where it is the host's, otherwise a copy."""
+        if self.view is not None:
+            return capsule_of(self._shared(), wishes)
+        if wishes.pop("copy", None) is False:
+            raise BufferError(f"{self!r} cannot be seen by the host without a copy")
+        return capsule_of(self.numpy(), wishes)
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """The buffer protocol, which classes written in Python have from 3.12 on."""
+        array: Any = self._shared() if self.view is not None else self.numpy()
+        return memoryview(array)
+
+    def _shared(self) -> np.ndarray[Any, Any]:
+        """The memory itself, once no stream works on it any more."""
+        assert self.view is not None
+        self.uses.settle(writes=True)
+        return self.view
 
     def to(self, device: Device) -> Buffer:
         """The same content on another device; this buffer itself if it is there."""
@@ -103,4 +141,18 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
         view=device.host_view(lease, extents, element),
         lease=lease,
         uses=lease.uses,
+    )
+
+
+def wrapped_buffer(device: Device, array: np.ndarray[Any, Any]) -> Buffer:
+    """A buffer that is the memory of a host array, on a device that works on it."""
+    if scalar_of_numpy(array.dtype) is None:
+        raise ArgumentError(f"no element type of kernels is {array.dtype}")
+    return Buffer(
+        device=device,
+        memory=device.wrap(array),
+        dtype=array.dtype,
+        shape=array.shape,
+        strides=array.strides,
+        view=array,
     )

@@ -17,6 +17,7 @@ from cubepy.runtime.arguments import (
     Span,
     alias_classes,
     facts_of,
+    find_array,
     span_of,
     stride_classes,
 )
@@ -82,16 +83,18 @@ def _overlap(spans: list[Span]) -> bool:
 def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], arrays: list[Any]) -> None:
     if type(value) is Buffer:
         classes = stride_classes(value.shape, value.strides, value.dtype.itemsize)
-        parts += (value.device, value.dtype, classes)
+        frozen = value.view is not None and not value.view.flags.writeable
+        parts += (value.device, value.dtype, classes, frozen)
         arrays.append(value)
     elif isinstance(value, np.generic):
         parts.append(type(value))  # not its dtype, which calls itself equal to `int`
-    elif isinstance(value, np.ndarray) or hasattr(value, "__array_interface__"):
-        array = np.asarray(value)
-        parts.append((type(value), facts_of(array)))
-        arrays.append(array)
     else:
-        parts.append(key_of(value))
+        array = find_array(value, "an argument")
+        if array is None:
+            parts.append(key_of(value))
+        else:
+            parts.append((type(value), facts_of(array)))
+            arrays.append(array)
 
 
 def device_of(values: Sequence[Any]) -> Device | None:

@@ -123,6 +123,10 @@ class TargetedDevice(Device):
         """A buffer of the inner device, which any target of it can use."""
         return self.inner.empty(shape, dtype)
 
+    def from_dlpack(self, data: Any) -> Buffer:
+        """A buffer of the inner device, which any target of it can use."""
+        return self.inner.from_dlpack(data)
+
     def array(self, data: Any) -> Buffer:
         """A buffer of the inner device, which any target of it can use."""
         return self.inner.array(data)

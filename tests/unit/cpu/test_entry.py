@@ -38,13 +38,14 @@ def reversed_in_cubes(x: Array[i32]) -> None:
 
 def test_a_launch_like_one_before_needs_no_python() -> None:
     x, y = ones(), ones()
-    launch = saxpy.over(64)
+    kernel = fresh(saxpy)
+    launch = kernel.over(64)
     assert not is_native(launch, 2.0, x, y)
     assert is_native(launch, 2.0, x, y)
-    assert is_native(saxpy.over, 64)
-    saxpy.over(64)(2.0, x, y)
+    assert is_native(kernel.over, 64)
+    kernel.over(64)(2.0, x, y)
     assert set(y) == {7}
-    result: object = launch(2.0, x, y)  # type: ignore[func-returns-value]
+    result: object = launch(2.0, x, y)
     assert result is None
 
 
