@@ -16,7 +16,7 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cubepy import errors
 from cubepy.compiler import provide_library
@@ -53,6 +53,7 @@ from cubepy.frontend import (
     Number,
     Tensor,
     UInt,
+    Vector,
     acos,
     acosh,
     asin,
@@ -111,6 +112,7 @@ from cubepy.frontend import (
     i32,
     i64,
     index,
+    insert,
     isfinite,
     isinf,
     isnan,
@@ -170,6 +172,7 @@ from cubepy.frontend import (
     u32,
     u64,
     unroll,
+    vector,
 )
 
 # Reached as cb.min and so on; a star import leaves Python's own alone.
@@ -229,6 +232,7 @@ __all__ = [
     "Stream",
     "Tensor",
     "UInt",
+    "Vector",
     "acos",
     "acosh",
     "asin",
@@ -268,6 +272,7 @@ __all__ = [
     "default_device",
     "degrees",
     "device",
+    "dot",
     "erf",
     "erfc",
     "errors",
@@ -291,6 +296,7 @@ __all__ = [
     "i32",
     "i64",
     "index",
+    "insert",
     "isfinite",
     "isinf",
     "isnan",
@@ -301,7 +307,9 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "magnitude",
     "mul_hi",
+    "normalize",
     "plane_all",
     "plane_any",
     "plane_ballot",
@@ -351,9 +359,22 @@ __all__ = [
     "u32",
     "u64",
     "unroll",
+    "vector",
 ]
 
 exec = exec_text
+
+# Functions of the library that are no ops; the library is loaded when a kernel first needs it.
+_LIBRARY = ("dot", "magnitude", "normalize")
+
+if TYPE_CHECKING:
+    from cubepy.std.vectors import dot, magnitude, normalize
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _LIBRARY:
+            return getattr(import_module("cubepy.std.vectors"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _definition(name: str, type: Scalar) -> Any:

@@ -16,6 +16,8 @@ from cubepy.frontend import python_functions as _python_functions  # noqa: F401
 from cubepy.frontend import statements as _statements  # noqa: F401
 from cubepy.frontend import struct_values as _struct_values  # noqa: F401
 from cubepy.frontend import texts as _texts  # noqa: F401
+from cubepy.frontend import vector_access as _vector_access  # noqa: F401
+from cubepy.frontend import vectors as _vectors  # noqa: F401
 from cubepy.frontend.annotations import (
     Annotation,
     annotation_of,
@@ -86,6 +88,7 @@ from cubepy.frontend.structs import (
     is_struct,
     struct,
 )
+from cubepy.frontend.vector_types import Vector
 from cubepy.frontend.vocabulary import (
     ABSOLUTE_POS,
     ABSOLUTE_POS_X,
@@ -160,6 +163,7 @@ from cubepy.frontend.vocabulary import (
     fmod,
     frexp,
     hypot,
+    insert,
     isfinite,
     isinf,
     isnan,
@@ -218,6 +222,7 @@ from cubepy.frontend.vocabulary import (
     trunc_div,
     trunc_rem,
     unroll,
+    vector,
 )
 
 __all__ = [
@@ -262,6 +267,7 @@ __all__ = [
     "Specialization",
     "Tensor",
     "UInt",
+    "Vector",
     "abs",
     "acos",
     "acosh",
@@ -326,6 +332,7 @@ __all__ = [
     "i32",
     "i64",
     "index",
+    "insert",
     "is_comptime",
     "is_struct",
     "is_structured",
@@ -400,4 +407,5 @@ __all__ = [
     "u32",
     "u64",
     "unroll",
+    "vector",
 ]

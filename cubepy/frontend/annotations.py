@@ -10,6 +10,7 @@ from typing import Any
 from cubepy.frontend.lang import Array, Comptime, Tensor
 from cubepy.frontend.scalars import scalar_of
 from cubepy.frontend.structs import fields_of, is_struct
+from cubepy.frontend.vector_types import VectorType
 from cubepy.ir import Scalar
 from cubepy.records import dataclass, field, replace
 
@@ -20,10 +21,10 @@ __all__ = ["Annotation", "annotation_of", "is_comptime", "own_variables", "parts
 class Annotation:
     """An annotation taken apart.
 
-    `kind`: none, scalar, array, tensor, comptime, generic, struct, tuple, other. `element` is the
-    scalar or the element; `variable` a type variable in its place. `structure` is the class of a
-    struct, `arguments` what its own type variables stand for; `parts` are the items of a tuple.
-    `written` is an annotation that means nothing here.
+    `kind`: none, scalar, array, tensor, comptime, generic, struct, tuple, vector, other. `element`
+    is the scalar or the element; `variable` a type variable in its place. `structure` is the class
+    of a struct, `arguments` what its own type variables stand for; `parts` are the items of a
+    tuple, `count` is the number of a vector's. `written` is an annotation that means nothing here.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Annotation:
     structure: Any = None
     arguments: Mapping[str, Annotation] = field(default_factory=dict)
     parts: tuple[Annotation, ...] = ()
+    count: int = 0
     written: Any = None
 
 
@@ -49,6 +51,8 @@ def annotation_of(annotation: object) -> Annotation:
         return Annotation(kind="none")
     if is_comptime(annotation):
         return Annotation(kind="comptime")
+    if isinstance(annotation, VectorType):
+        return _vector(annotation)
     origin = typing.get_origin(annotation) or annotation
     if isinstance(origin, type) and origin in _MEMORIES:
         return _memory(_MEMORIES[origin], annotation)
@@ -76,6 +80,12 @@ def _memory(kind: str, annotation: Any) -> Annotation:
     return Annotation(kind=kind, element=element)
 
 
+def _vector(annotation: VectorType) -> Annotation:
+    if isinstance(annotation.element, Scalar):
+        return Annotation(kind="vector", element=annotation.element, count=annotation.count)
+    return Annotation(kind="vector", variable=annotation.element, count=annotation.count)
+
+
 def _struct(structure: Any, arguments: tuple[Any, ...]) -> Annotation:
     variables = getattr(structure, "__parameters__", ())
     given = {
@@ -99,7 +109,11 @@ def own_variables(cls: Any) -> Annotation:
 
 
 def parts_of(annotation: Annotation) -> tuple[tuple[str, Annotation], ...]:
-    """Names and annotations of what a struct or a tuple consists of."""
+    """Names and annotations of what a struct, a tuple or a vector consists of."""
+    if annotation.kind == "vector":
+        kind = "generic" if annotation.element is None else "scalar"
+        item = Annotation(kind=kind, element=annotation.element, variable=annotation.variable)
+        return tuple((f"_{number}", item) for number in range(annotation.count))
     if annotation.kind == "tuple":
         return tuple((f"_{number}", part) for number, part in enumerate(annotation.parts))
     if annotation.kind == "struct":

@@ -46,6 +46,7 @@ __all__ = [
     "lowers_intrinsic",
     "recursion",
     "required",
+    "wraps_calls",
 ]
 
 
@@ -76,6 +77,8 @@ Maker = Callable[[Frame, Any, Call], Value | None]
 _MAKERS: list[Maker] = []
 Caller = Callable[[Frame, Value, Call], Value | None]
 _VALUES: list[Caller] = []
+Wrapper = Callable[[Frame, Any, Call, Callable[[Call], Value]], Value | None]
+_WRAPPERS: list[Wrapper] = []
 
 
 def lowers_intrinsic(*names: str) -> Callable[[Handler], Handler]:
@@ -114,6 +117,12 @@ def calls_classes(maker: Maker) -> Maker:
     return maker
 
 
+def wraps_calls(wrapper: Wrapper) -> Wrapper:
+    """Say which function may make several calls of one; it gives None for calls to leave alone."""
+    _WRAPPERS.append(wrapper)
+    return wrapper
+
+
 def calls_values(caller: Caller) -> Caller:
     """Say which function lowers calls of other values; it gives None for those it does not know."""
     _VALUES.append(caller)
@@ -145,6 +154,10 @@ def _call(frame: Frame, callee: Value, call: Call) -> Value:
     target = callee.value if isinstance(callee, Known) else callee
     if any(isinstance(value, Poison) for value in call.values):
         return POISON
+    for wrapper in _WRAPPERS:
+        wrapped = wrapper(frame, target, call, lambda inner: _call(frame, callee, inner))
+        if wrapped is not None:
+            return wrapped
     if isinstance(target, Intrinsic) and target.name in _LIKE_PYTHON and _all_known(call):
         return _in_python(frame, getattr(builtins, target.name), call)
     if isinstance(target, Intrinsic):

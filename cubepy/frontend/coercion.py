@@ -28,6 +28,7 @@ from cubepy.frontend.values import (
     StructValue,
     TupleValue,
     Value,
+    VectorValue,
     is_memory,
     is_number,
 )
@@ -146,6 +147,9 @@ def _part_of(value: Value, at: ast.AST) -> str:
         return f"subscript it: {snippet(at)}[i]"
     if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
+    if isinstance(value, VectorValue):
+        count = len(value.items)
+        return f"take an element, {snippet(at)}[0], or store it in x.vectorized({count})"
     if isinstance(value, StructValue):
         return f"take a field of it: {snippet(at)}.name"
     return "kernels compute with numbers and bools"

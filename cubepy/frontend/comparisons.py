@@ -94,7 +94,7 @@ def compare(
 def _identity_or_membership(
     frame: Frame, kind: type[ast.AST], left: Operand, right: Operand, at: ast.AST
 ) -> Value:
-    a, b = left.value, right.value
+    a, b = _all_known(left.value), _all_known(right.value)
     if kind in (ast.Is, ast.IsNot):
         same = a is b or (isinstance(a, Known) and isinstance(b, Known) and a.value is b.value)
         if (is_scalar(a) or is_scalar(b)) and all(is_scalar(x) or is_number(x) for x in (a, b)):
@@ -106,6 +106,15 @@ def _identity_or_membership(
     raise frame.error(
         CubeTypeError, "`in` needs values known while compiling", at, "compare with == and or"
     )
+
+
+def _all_known(value: Value) -> Value:
+    """A tuple of things known while compiling as such a thing; other values as they are."""
+    if not isinstance(value, TupleValue) or value.maker is not None:
+        return value
+    items = [_all_known(item) for item in value.items]
+    known = [item.value for item in items if isinstance(item, Known)]
+    return Known(tuple(known)) if len(known) == len(items) else value
 
 
 def _compare_literal(

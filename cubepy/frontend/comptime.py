@@ -22,7 +22,8 @@ from cubepy.frontend.lang import Position
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.source import closure_values
 from cubepy.frontend.structs import fields_of
-from cubepy.frontend.values import Group, Known, StructValue, Value
+from cubepy.frontend.values import Group, Known, StructValue, Value, VectorValue
+from cubepy.frontend.vector_types import VectorType
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
 from cubepy.late import late_import
 
@@ -149,6 +150,8 @@ def _made(group: Group, items: Sequence[Any]) -> Any:
     if isinstance(group, StructValue):
         names = [field.name for field in fields_of(group.maker)]  # type: ignore[arg-type]
         return group.maker(**dict(zip(names, items, strict=True)))  # type: ignore[misc]
+    if isinstance(group, VectorValue):
+        return VectorType(group.element, len(items))(*items)
     return group.maker(*items) if group.maker is not None else tuple(items)
 
 

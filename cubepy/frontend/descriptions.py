@@ -15,6 +15,8 @@ from cubepy.frontend.values import (
     Text,
     TupleValue,
     Value,
+    Vectorized,
+    VectorValue,
 )
 from cubepy.ir import Op
 
@@ -32,10 +34,14 @@ def describe(value: Value) -> str:
         return f"the named tuple {value.maker.__name__}" if value.maker else "a tuple"
     if isinstance(value, StructValue):
         return f"the struct {getattr(value.maker, '__name__', '')}"
+    if isinstance(value, VectorValue):
+        return f"Vector[{value.element}, {len(value.items)}]"
     if isinstance(value, Method):
         return f"the method {value.function.__name__}"
     if isinstance(value, LocalFunction):
         return "a function"
+    if isinstance(value, Vectorized):
+        return f"{describe(value.memory)} in vectors of {value.count}"
     if isinstance(value, Text):
         return "a text of run-time values"
     return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"

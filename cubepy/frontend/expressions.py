@@ -36,6 +36,7 @@ from cubepy.frontend.values import (
     TupleValue,
     Value,
     is_memory,
+    items_in_order,
     kept,
 )
 from cubepy.frontend.variables import assign, is_assigned, read
@@ -90,12 +91,12 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
         return POISON
     if isinstance(owner, Known):
         return from_python(frame, known_attribute(frame, owner.value, node.attr, node), node)
-    if isinstance(owner, Op) and is_memory(owner):
-        return memory_attribute(frame, owner, node.attr, node)
     for reader in _READERS:
         found = reader(frame, owner, node.attr, node)
         if found is not None:
             return found
+    if isinstance(owner, Op) and is_memory(owner):
+        return memory_attribute(frame, owner, node.attr, node)
     fields = getattr(owner.maker, "_fields", ()) if isinstance(owner, TupleValue) else ()
     raise frame.error(
         CubeNameError,
@@ -163,8 +164,9 @@ def lower_tuple(frame: Frame, node: ast.Tuple | ast.List) -> Value:
 
 def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
     """The elements of a tuple."""
-    if isinstance(value, TupleValue):
-        return value.items
+    found = items_in_order(value)
+    if found is not None:
+        return found
     if isinstance(value, Known) and isinstance(value.value, tuple | list | range | str):
         items = [from_python(frame, item, at) for item in value.value]
         return [kept(item) for item in items] if value.kept else items

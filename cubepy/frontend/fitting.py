@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, MutableMapping
 
 from cubepy.errors import ComptimeError, CubeTypeError
-from cubepy.frontend.annotations import Annotation, parts_of
+from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
 from cubepy.frontend.coercion import Operand, as_type
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.descriptions import counted, describe, snippet
@@ -20,9 +20,11 @@ from cubepy.frontend.values import (
     StructValue,
     TupleValue,
     Value,
+    VectorValue,
     is_memory,
     with_items,
 )
+from cubepy.frontend.vector_types import HostVector
 from cubepy.ir import Scalar
 
 __all__ = ["fitted", "opened", "settle"]
@@ -32,7 +34,7 @@ Generics = MutableMapping[str, Scalar]
 
 def settle(value: Value, annotation: Annotation, generics: Generics) -> None:
     """Let a typed value decide what the type variables of its annotation stand for."""
-    if annotation.kind == "tuple" or annotation.arguments:
+    if annotation.kind in ("tuple", "vector") or annotation.arguments:
         items = value.items if isinstance(value, Group) else ()
         for item, (_, part) in zip(items, parts_of(annotation), strict=False):
             settle(item, part, generics)
@@ -57,6 +59,8 @@ def fitted(
             _check_memory(frame, operand, annotation, generics, what)
         case "struct":
             return _struct(frame, operand, annotation, generics, what)
+        case "vector":
+            return _vector(frame, operand, annotation, generics, what)
         case "tuple":
             return _tuple(frame, operand, annotation, generics, what)
     return operand.value
@@ -122,6 +126,10 @@ def opened(frame: Frame, value: Value, at: ast.AST) -> Value:
     if not isinstance(value, Known):
         return value
     python = value.value
+    if isinstance(python, HostVector):
+        kind = annotation_of(python.type)
+        assert kind.element is not None
+        return VectorValue(tuple(frame.const(kind.element, item.item(), at) for item in python))
     if isinstance(python, tuple):
         maker = type(python) if hasattr(python, "_fields") else None
         items = tuple(from_python(frame, item, at) for item in python)
@@ -159,6 +167,22 @@ def _struct(
         )
     if value.maker is not structure or not annotation.arguments:
         return value
+    return _parts(frame, value, operand, annotation, generics, what)
+
+
+def _vector(
+    frame: Frame, operand: Operand, annotation: Annotation, generics: Mapping[str, Scalar],
+    what: str,
+) -> Value:  # fmt: skip
+    value = opened(frame, operand.value, operand.node)
+    if not isinstance(value, VectorValue) or len(value.items) != annotation.count:
+        element = annotation.element or annotation.variable.__name__
+        raise frame.error(
+            CubeTypeError,
+            f"{what}: expected Vector[{element}, {annotation.count}], got "
+            f"{describe(operand.value)}",
+            operand.node,
+        )
     return _parts(frame, value, operand, annotation, generics, what)
 
 

@@ -26,7 +26,15 @@ from cubepy.frontend.lang import Intrinsic
 from cubepy.frontend.promotion import promote
 from cubepy.frontend.session import MAXIMUM_TRIPS
 from cubepy.frontend.statements import assign_target
-from cubepy.frontend.values import Known, Poison, TupleValue, Value, is_memory, is_number, kept
+from cubepy.frontend.values import (
+    Known,
+    Poison,
+    Value,
+    is_memory,
+    is_number,
+    items_in_order,
+    kept,
+)
 from cubepy.ir import BOOL, INDEX, U64, Op, Region, Scalar, SlotType, ops, param
 
 __all__: list[str] = []
@@ -139,8 +147,9 @@ def lower_for(frame: Frame, node: ast.For) -> None:
 
 def _items(frame: Frame, value: Value, at: ast.expr) -> list[Value]:
     """The elements of what an unrolled loop runs over."""
-    if isinstance(value, TupleValue):
-        return list(value.items)
+    found = items_in_order(value)
+    if found is not None:
+        return list(found)
     if isinstance(value, Known) and hasattr(value.value, "__iter__"):
         items = []
         for number, item in enumerate(value.value):

@@ -20,6 +20,8 @@ from cubepy.frontend.values import (
     Poison,
     TupleValue,
     Value,
+    Vectorized,
+    VectorValue,
     is_memory,
 )
 from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, ops
@@ -27,12 +29,17 @@ from cubepy.records import dataclass
 
 __all__ = [
     "Element",
+    "WideElement",
     "element_of",
     "load",
     "memory_attribute",
     "memory_length",
+    "memory_type",
+    "reads_widely",
+    "slices_groups",
     "store",
     "subscripts_groups",
+    "writes_widely",
 ]
 
 
@@ -43,6 +50,13 @@ class Element:
     memory: Op
     indices: tuple[Op, ...]
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WideElement(Element):
+    """So many neighbouring elements along the last axis, as one vector."""
+
+    count: int
 
 
 def memory_type(memory: Op) -> BufferType | SharedType | PrivateType:
@@ -106,7 +120,7 @@ def lower_subscript(frame: Frame, node: ast.Subscript) -> Value:
     owner = lower_expression(frame, node.value)
     if isinstance(owner, Poison):
         return POISON
-    if isinstance(owner, Partial) or is_memory(owner):
+    if isinstance(owner, Partial | Vectorized) or is_memory(owner):
         element = _subscripted(frame, owner, node)
         return load(frame, element, node) if isinstance(element, Element) else element
     return _comptime_subscript(frame, owner, node)
@@ -142,12 +156,15 @@ def element_of(frame: Frame, node: ast.Subscript) -> Element | Poison:
     owner = lower_expression(frame, node.value)
     if isinstance(owner, Poison):
         return POISON
-    if not isinstance(owner, Partial) and not is_memory(owner):
+    if not isinstance(owner, Partial | Vectorized) and not is_memory(owner):
+        name = snippet(node.value)
         raise frame.error(
             CubeTypeError,
             f"cannot assign to an element of {describe(owner)}",
             node,
-            "use cb.local_array for a small array of your own",
+            f"make another: {name} = cb.insert({name}, {snippet(node.slice)}, …)"
+            if isinstance(owner, VectorValue)
+            else "use cb.local_array for a small array of your own",
         )
     element = _subscripted(frame, owner, node)
     if isinstance(element, Partial):
@@ -159,6 +176,7 @@ def _subscripted(
     frame: Frame, owner: Op | Partial | Value, node: ast.Subscript
 ) -> Element | Partial | Poison:
     memory, given = (owner.memory, owner.indices) if isinstance(owner, Partial) else (owner, ())
+    memory = memory.memory if isinstance(memory, Vectorized) else memory
     assert isinstance(memory, Op)
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     indices = list(given)
@@ -183,6 +201,10 @@ def _subscripted(
             node,
             "annotate it as Tensor[T] if it has more axes" if rank == 1 else "",
         )
+    if isinstance(owner, Vectorized):
+        if len(indices) < rank:
+            raise _too_few(frame, Partial(memory, tuple(indices)), node)
+        return WideElement(memory, tuple(indices), snippet(node.value), owner.count)
     if len(indices) < rank:
         return Partial(memory, tuple(indices))
     return Element(memory, tuple(indices), snippet(node.value))
@@ -210,22 +232,55 @@ def _too_few(frame: Frame, partial: Partial, node: ast.AST) -> Exception:
     )
 
 
-def load(frame: Frame, element: Element, at: ast.AST) -> Op:
+def load(frame: Frame, element: Element, at: ast.AST) -> Value:
     """Read an element."""
+    if isinstance(element, WideElement):
+        return _WIDE_READERS[0](frame, element, at)
     check = frame.session.specialization.options.check
     return frame.emit(ops.LOAD, element.memory, *element.indices, at=at, attrs={"check": check})
 
 
 def store(frame: Frame, element: Element, value: Value, at: ast.AST, value_node: ast.AST) -> None:
     """Write an element, converted as stores convert."""
+    if isinstance(element, WideElement):
+        _WIDE_WRITERS[0](frame, element, value, at, value_node)
+        return
     type = memory_type(element.memory)
     op = as_store(frame, value, type.element, value_node, element.name)
     check = frame.session.specialization.options.check
     frame.emit(ops.STORE, element.memory, *element.indices, op, at=at, attrs={"check": check})
 
 
+WideReader = Callable[[Frame, WideElement, ast.AST], Value]
+WideWriter = Callable[[Frame, WideElement, Value, ast.AST, ast.AST], None]
+_WIDE_READERS: list[WideReader] = []
+_WIDE_WRITERS: list[WideWriter] = []
+
+
+def reads_widely(reader: WideReader) -> WideReader:
+    """Say which function reads several elements as a vector."""
+    _WIDE_READERS.append(reader)
+    return reader
+
+
+def writes_widely(writer: WideWriter) -> WideWriter:
+    """Say which function writes a vector to several elements."""
+    _WIDE_WRITERS.append(writer)
+    return writer
+
+
 Subscripter = Callable[[Frame, Value, Operand, ast.AST], Value | None]
 _SUBSCRIPTERS: list[Subscripter] = []
+
+
+Slicer = Callable[[Frame, Value, slice, ast.AST], Value | None]
+_SLICERS: list[Slicer] = []
+
+
+def slices_groups(slicer: Slicer) -> Slicer:
+    """Say which function slices values; it gives None for those it does not know."""
+    _SLICERS.append(slicer)
+    return slicer
 
 
 def subscripts_groups(subscripter: Subscripter) -> Subscripter:
@@ -287,6 +342,10 @@ def _sliced(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
         raise frame.error(CubeValueError, "the step of a slice is 0", node.slice)
     if isinstance(owner, TupleValue):
         return TupleValue(owner.items[slice(*bounds)])
+    for slicer in _SLICERS:
+        found = slicer(frame, owner, slice(*bounds), node)
+        if found is not None:
+            return found
     if isinstance(owner, Known) and isinstance(owner.value, Sequence):
         return Known(owner.value[slice(*bounds)])
     raise frame.error(CubeTypeError, f"cannot slice {describe(owner)}", node)

@@ -11,10 +11,12 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from cubepy.errors import ArgumentError
 from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.values import StructValue, TupleValue, Value
+from cubepy.frontend.values import StructValue, TupleValue, Value, VectorValue
 from cubepy.records import dataclass
 
 __all__ = [
@@ -59,7 +61,7 @@ def leaves_of(source: KernelSource) -> tuple[Leaf, ...]:
 
 
 def _is_group(annotation: Annotation) -> bool:
-    return annotation.kind in ("struct", "tuple")
+    return annotation.kind in ("struct", "tuple", "vector")
 
 
 def _leaves(name: str, annotation: Annotation) -> Iterator[tuple[str, Annotation]]:
@@ -89,7 +91,7 @@ def _apart(name: str, annotation: Annotation, value: Any, place: str) -> dict[st
     if not _is_group(annotation):
         return {name: value}
     parts = parts_of(annotation)
-    if annotation.kind == "tuple":
+    if annotation.kind != "struct":
         items = _items(name, value, len(parts), place)
     else:
         items = _fields(name, annotation, value, place)
@@ -100,9 +102,10 @@ def _apart(name: str, annotation: Annotation, value: Any, place: str) -> dict[st
 
 
 def _items(name: str, value: Any, count: int, place: str) -> list[object]:
-    if not isinstance(value, tuple | list) or len(value) != count:
-        shown = f"{len(value)} values" if isinstance(value, tuple | list) else type(value).__name__
-        raise ArgumentError(f"{place} {name!r}: expected a tuple of {count} values, got {shown}")
+    several = isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    if not several or len(value) != count:
+        shown = f"{len(value)} values" if several else type(value).__name__
+        raise ArgumentError(f"{place} {name!r}: expected {count} values, got {shown}")
     return list(value)
 
 
@@ -121,6 +124,6 @@ def assembled(name: str, annotation: Annotation, leaf: Callable[[str], Value]) -
     if not _is_group(annotation):
         return leaf(name)
     items = tuple(assembled(f"{name}.{part}", inner, leaf) for part, inner in parts_of(annotation))
-    if annotation.kind == "tuple":
-        return TupleValue(items)
+    if annotation.kind != "struct":
+        return TupleValue(items) if annotation.kind == "tuple" else VectorValue(items)
     return StructValue(items, annotation.structure)

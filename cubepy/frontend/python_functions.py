@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 
 from cubepy.errors import CubeTypeError
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
-from cubepy.frontend.coercion import Operand, scalar_type, typed, unify
+from cubepy.frontend.coercion import (
+    Operand,
+    as_condition,
+    scalar_type,
+    typed,
+    unify,
+)
 from cubepy.frontend.comptime import comptime_value, from_python
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
@@ -23,6 +30,7 @@ from cubepy.frontend.values import (
     Value,
     is_memory,
     is_number,
+    items_in_order,
 )
 from cubepy.ir import (
     BOOL,
@@ -31,7 +39,7 @@ from cubepy.ir import (
     ops,
 )
 
-__all__: list[str] = []
+__all__ = ["measures"]
 
 
 @lowers_builtin(builtins.abs)
@@ -72,8 +80,9 @@ def _extreme(frame: Frame, row: OpDef, call: Call) -> Value:
             CubeTypeError, f"{call.name} takes no keywords", call.node,
             "write the comparison out: a if … else b",
         )  # fmt: skip
-    if len(operands) == 1 and isinstance(operands[0].value, TupleValue):
-        operands = [Operand(item, operands[0].node) for item in operands[0].value.items]
+    items = items_in_order(operands[0].value) if len(operands) == 1 else None
+    if items is not None:
+        operands = [Operand(item, operands[0].node) for item in items]
     elif len(operands) == 1:
         raise frame.error(
             CubeTypeError, f"{call.name} of {describe(operands[0].value)} alone", call.node,
@@ -109,13 +118,28 @@ def lower_pow(frame: Frame, call: Call) -> Value:
     return binary(frame, ast.Pow(), left, right, call.node)
 
 
+Measurer = Callable[[Frame, Value, ast.AST], Op | None]
+_MEASURERS: list[Measurer] = []
+
+
+def measures(measurer: Measurer) -> Measurer:
+    """Say which function gives the length of values; it gives None for those it does not know."""
+    _MEASURERS.append(measurer)
+    return measurer
+
+
 @lowers_builtin(builtins.len)
 def lower_len(frame: Frame, call: Call) -> Value:
     """`len(x)`: along the first axis; of a tuple, its elements."""
     (operand,) = required(frame, call, "value")
     value = operand.value
-    if isinstance(value, TupleValue):
-        return Known(len(value.items))
+    items = items_in_order(value)
+    if items is not None:
+        return Known(len(items))
+    for measurer in _MEASURERS:
+        found = measurer(frame, value, call.node)
+        if found is not None:
+            return found
     if isinstance(value, Op) and is_memory(value):
         return memory_length(frame, value, 0, call.node)
     raise frame.error(
@@ -125,18 +149,36 @@ def lower_len(frame: Frame, call: Call) -> Value:
 
 @lowers_builtin(builtins.sum)
 def lower_sum(frame: Frame, call: Call) -> Value:
-    """`sum(tuple)`: from left to right."""
+    """`sum` of a tuple or vector: from left to right."""
     (operand,) = required(frame, call, "values")
-    if not isinstance(operand.value, TupleValue) or not operand.value.items:
+    items = items_in_order(operand.value)
+    if not items:
         raise frame.error(
             CubeTypeError, f"sum of {describe(operand.value)}", call.node, "write a loop"
         )
-    first, *rest = operand.value.items
+    first, *rest = items
     total = Operand(first, operand.node)
     for item in rest:
         value = binary(frame, ast.Add(), total, Operand(item, operand.node), call.node)
         total = Operand(value, call.node)
     return total.value
+
+
+@lowers_builtin(builtins.all, builtins.any)
+def lower_all(frame: Frame, call: Call) -> Value:
+    """`all`, `any` of a tuple or vector of conditions, each of which is evaluated."""
+    (operand,) = required(frame, call, "values")
+    conjunction = call.name.endswith("all")
+    row = ops.BIT_AND if conjunction else ops.BIT_OR
+    result: Op | None = None
+    for item in _sequence(frame, operand):
+        part = as_condition(frame, item, operand.node)
+        if isinstance(part, bool):
+            if part != conjunction:
+                return Known(part)
+            continue
+        result = part if result is None else frame.emit(row, result, part, at=call.node)
+    return Known(conjunction) if result is None else result
 
 
 @lowers_builtin(builtins.tuple, builtins.list)
@@ -148,8 +190,9 @@ def lower_to_tuple(frame: Frame, call: Call) -> Value:
 
 def _sequence(frame: Frame, operand: Operand) -> list[Value]:
     value = operand.value
-    if isinstance(value, TupleValue):
-        return list(value.items)
+    items = items_in_order(value)
+    if items is not None:
+        return list(items)
     if isinstance(value, Known) and hasattr(value.value, "__iter__"):
         return [from_python(frame, item, operand.node) for item in value.value]
     raise frame.error(

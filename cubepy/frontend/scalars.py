@@ -9,6 +9,7 @@ call. The abstract classes `Number`, `Int`, `UInt`, `Float` are bounds of generi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -112,6 +113,13 @@ class ScalarClass:
         def __index__(self) -> int: ...
         def __int__(self) -> int: ...
         def __float__(self) -> float: ...
+
+        # A vector is its element to them.
+        dtype: Any
+
+        def __getitem__(self, at: Any) -> Any: ...
+        def __iter__(self) -> Iterator[Any]: ...
+        def __len__(self) -> int: ...
 
 
 class Number(ScalarClass):

@@ -70,7 +70,7 @@ def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
     wanted = annotation.value if isinstance(annotation, Known) else None
     scalar = scalar_of(wanted)
     kind = annotation_of(wanted)
-    group = kind.kind in ("struct", "tuple")
+    group = kind.kind in ("struct", "tuple", "vector")
     if not isinstance(node.target, ast.Name):
         raise frame.error(
             CubeTypeError,
@@ -83,7 +83,7 @@ def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
             CubeTypeError,
             f"a local cannot be annotated {snippet(node.annotation)}",
             node.annotation,
-            f"annotate it with a scalar type, a struct or a tuple: {node.target.id}: f32 = 0.0",
+            f"annotate it with a scalar type, vector, struct or tuple: {node.target.id}: f32 = 0.0",
         )
     if node.value is None:
         raise frame.error(

@@ -24,7 +24,12 @@ from cubepy.frontend.descriptions import describe
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import fitted, opened, settle
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.structs import Field, fields_of, is_struct, written_method
+from cubepy.frontend.structs import (
+    Field,
+    fields_of,
+    names_of,
+    written_method,
+)
 from cubepy.frontend.values import Group, Known, Method, Poison, StructValue, Value, holds_poison
 from cubepy.ir import BOOL, Op, Scalar, ops
 
@@ -149,19 +154,12 @@ def lower_replace(frame: Frame, call: Call) -> Value:
 # ── attributes ───────────────────────────────────────────────────────────────────────────────────
 
 
-def names_of(group: Group) -> tuple[str, ...]:
-    """The names of a group's items."""
-    if is_struct(group.maker):
-        return tuple(field.name for field in fields_of(group.maker))  # type: ignore[arg-type]
-    return tuple(getattr(group.maker, "_fields", ()))
-
-
 @reads_attributes
 def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | None:
     """A field, a property, a method or a constant of the class; None for other values."""
     if not isinstance(owner, Group) or owner.maker is None:
         return None
-    names = names_of(owner)
+    names = names_of(owner.maker)
     if name in names:
         return owner.items[names.index(name)]
     found = inspect.getattr_static(owner.maker, name, None)

@@ -18,7 +18,7 @@ from cubepy.errors import CubeTypeError, Diagnostic
 from cubepy.location import UNKNOWN, Loc
 from cubepy.records import dataclass
 
-__all__ = ["Field", "fields_of", "is_struct", "struct", "written_method"]
+__all__ = ["Field", "fields_of", "is_struct", "names_of", "struct", "written_method"]
 
 T = TypeVar("T")
 _MARK = "__cubepy_struct__"
@@ -171,3 +171,10 @@ def _evaluated(cls: type, name: str, text: str) -> Any:
             origin.place,
             "import the names it uses where the struct is defined",
         ) from error
+
+
+def names_of(maker: Any) -> tuple[str, ...]:
+    """The names of the items of a struct's class or a named tuple's; none for other classes."""
+    if is_struct(maker):
+        return tuple(field.name for field in fields_of(maker))
+    return tuple(getattr(maker, "_fields", ()))

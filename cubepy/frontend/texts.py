@@ -17,7 +17,17 @@ from cubepy.frontend.comptime import UNKNOWN_VALUE, comptime_value, known_value
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.dispatch import lower_expression, lowers_expression, lowers_statement
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.values import NONE, POISON, Known, Poison, Text, TupleValue, Value
+from cubepy.frontend.structs import names_of
+from cubepy.frontend.values import (
+    NONE,
+    POISON,
+    Group,
+    Known,
+    Poison,
+    Text,
+    Value,
+    VectorValue,
+)
 from cubepy.ir import BOOL, Op, Scalar, ops
 
 __all__: list[str] = []
@@ -38,20 +48,21 @@ def _text_of(frame: Frame, value: Value, at: ast.AST, *, inner: bool = False) ->
         return Text(_escaped(repr(value.value) if inner else str(value.value)), ())
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return Text("{}", (value,))
-    if isinstance(value, TupleValue):
-        return _tuple_text(frame, value, at)
+    if isinstance(value, Group):
+        return _group_text(frame, value, at)
     raise frame.error(CubeTypeError, f"cannot print {describe(value)}", at, "print its elements")
 
 
-def _tuple_text(frame: Frame, value: TupleValue, at: ast.AST) -> Text:
+def _group_text(frame: Frame, value: Group, at: ast.AST) -> Text:
     parts = [_text_of(frame, item, at, inner=True) for item in value.items]
-    fields = getattr(value.maker, "_fields", ())
+    fields = names_of(value.maker)
     if fields:
         parts = [Text(f"{name}={part.form}", part.values)
                  for name, part in zip(fields, parts, strict=True)]  # fmt: skip
     inside = _joined(parts, ", ")
-    comma = "," if len(parts) == 1 and not fields else ""
-    name = getattr(value.maker, "__name__", "")
+    vector = isinstance(value, VectorValue)
+    comma = "," if len(parts) == 1 and not fields and not vector else ""
+    name = describe(value) if vector else getattr(value.maker, "__name__", "")
     return Text(f"{name}({inside.form}{comma})", inside.values)
 
 

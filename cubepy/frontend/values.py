@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from cubepy.frontend.keys import comptime_key
-from cubepy.ir import Op, Type
+from cubepy.ir import Op, Scalar, Type
 from cubepy.records import dataclass, replace
 
 __all__ = [
@@ -33,10 +33,14 @@ __all__ = [
     "Text",
     "TupleValue",
     "Value",
+    "VectorValue",
+    "Vectorized",
+    "VectorizedMethod",
     "flatten",
     "holds_poison",
     "is_memory",
     "is_number",
+    "items_in_order",
     "kept",
     "rebuild",
     "same_kind",
@@ -85,6 +89,19 @@ class StructValue(Group):
     __slots__ = ()
 
 
+class VectorValue(Group):
+    """A vector: so many scalars of one type."""
+
+    __slots__ = ()
+
+    @property
+    def element(self) -> Scalar:
+        """The type of its elements."""
+        type = getattr(self.items[0], "type", None)
+        assert isinstance(type, Scalar)
+        return type
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Method:
     """A function of a struct's class with the struct that it was reached through."""
@@ -123,11 +140,29 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Vectorized:
+    """A memory whose elements are reached `count` at a time: `x.vectorized(4)`."""
+
+    memory: Op
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorizedMethod:
+    """`x.vectorized`, to be called with a count."""
+
+    memory: Op
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Poison:
     """The result of something that was wrong and has been reported: anything goes with it."""
 
 
-Value = Op | Known | Group | Method | LocalFunction | Partial | Text | Poison
+Value = (
+    Op | Known | Group | Method | LocalFunction | Partial | Text
+    | Vectorized | VectorizedMethod | Poison
+)  # fmt: skip
 
 POISON = Poison()
 NONE = Known(None)
@@ -144,6 +179,11 @@ def kept(value: Value) -> Value:
 def with_items(group: G, items: Iterable[Value]) -> G:
     """A group of the same kind."""
     return replace(group, items=tuple(items))
+
+
+def items_in_order(value: Value) -> tuple[Value, ...] | None:
+    """The items of what is reached by number, a tuple or a vector; None for other values."""
+    return value.items if isinstance(value, TupleValue | VectorValue) else None
 
 
 def same_kind(a: Value, b: Value) -> bool:
@@ -204,6 +244,8 @@ def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, l
         return _parts((value.memory, *value.indices), ("partial",), _partial, inside)
     if isinstance(value, Text):
         return _flatten_text(value, inside)
+    if isinstance(value, Vectorized):
+        return _flatten_view(value, inside)
     if isinstance(value, Known):
         return Skeleton(("known", comptime_key(value.value)), known=value), []
     return Skeleton(("poison",), make=lambda _: POISON), []
@@ -246,6 +288,15 @@ def _flatten_text(value: Text, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, l
         return Text(value.form, tuple(part for part in parts if isinstance(part, Op)))
 
     return _parts(value.values, ("text", value.form), make, inside)
+
+
+def _flatten_view(value: Vectorized, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, list[Op]]:
+    def make(parts: tuple[Value, ...]) -> Value:
+        (memory,) = parts
+        assert isinstance(memory, Op)
+        return Vectorized(memory, value.count)
+
+    return _parts((value.memory,), ("vectorized", value.count), make, inside)
 
 
 def _partial(parts: tuple[Value, ...]) -> Value:

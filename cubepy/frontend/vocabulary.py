@@ -85,6 +85,7 @@ __all__ = [
     "fmod",
     "frexp",
     "hypot",
+    "insert",
     "isfinite",
     "isinf",
     "isnan",
@@ -143,6 +144,7 @@ __all__ = [
     "trunc_div",
     "trunc_rem",
     "unroll",
+    "vector",
 ]
 
 #: As an extent of `cube_dim`: the device's plane size.
@@ -239,6 +241,8 @@ saturating_add: Any = intrinsic("saturating_add")
 saturating_sub: Any = intrinsic("saturating_sub")
 cast: Any = intrinsic("cast")
 bitcast: Any = intrinsic("bitcast")
+vector: Any = intrinsic("vector")
+insert: Any = intrinsic("insert")
 comptime: Any = intrinsic("comptime")
 unroll: Any = intrinsic("unroll")
 shared: Any = intrinsic("shared")

@@ -360,8 +360,8 @@ def test_structs_are_arguments(target: str) -> None:
     ("change", "message"),
     [
         ({"position": (1, 2)}, "argument 'camera.position': expected Point, got tuple"),
-        ({"size": (1, 2, 3)}, "argument 'camera.size': expected a tuple of 2 values, got 3 values"),
-        ({"size": 5}, "argument 'camera.size': expected a tuple of 2 values, got int"),
+        ({"size": (1, 2, 3)}, "argument 'camera.size': expected 2 values, got 3 values"),
+        ({"size": 5}, "argument 'camera.size': expected 2 values, got int"),
         ({"size": (3, 256)}, r"argument 'camera.size._1': 256 does not fit u8 \(0 to 255\)"),
         ({"position": Point("a")}, "argument 'camera.position.x': expected f32, got str"),
         ({"table": np.zeros(9)}, "argument 'camera.table': expected an array of f32, got f64"),
