@@ -10,6 +10,7 @@ from cubepy.frontend import declarations as _declarations  # noqa: F401
 from cubepy.frontend import expressions as _expressions  # noqa: F401
 from cubepy.frontend import intrinsics as _intrinsics  # noqa: F401
 from cubepy.frontend import loops as _loops  # noqa: F401
+from cubepy.frontend import matching as _matching  # noqa: F401
 from cubepy.frontend import memory as _memory  # noqa: F401
 from cubepy.frontend import overloads as _overloads  # noqa: F401
 from cubepy.frontend import python_functions as _python_functions  # noqa: F401

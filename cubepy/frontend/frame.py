@@ -222,8 +222,8 @@ class Frame:
         with self.builder.region(*params) as opened:
             yield opened
 
-    def enter(self, body: Sequence[ast.stmt]) -> None:
-        """A statement list is lowered into the open region, perhaps not for the first time.
+    def enter(self, body: Sequence[ast.stmt] | ast.match_case) -> None:
+        """A statement list or a case is lowered into the open region, perhaps once more.
 
         Where it stood in another region before, as bodies of unrolled loops do, its variables are
         new ones.

@@ -11,6 +11,7 @@ import sys
 from functools import partial
 
 from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
+from cubepy.frontend.comptime import from_python
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
 from cubepy.frontend.functions import lower_repeatedly, start_frame
@@ -18,7 +19,7 @@ from cubepy.frontend.parameters import annotations_of, assembled
 from cubepy.frontend.session import Session
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.values import Known, Value
+from cubepy.frontend.values import Value, kept
 from cubepy.frontend.variables import assign
 from cubepy.ir import (
     Function,
@@ -115,7 +116,8 @@ def _argument(source: KernelSource, name: str) -> ast.AST:
 def _bind_parameters(frame: Frame, specialization: Specialization, params: tuple[Op, ...]) -> None:
     names = [name for name, _ in specialization.types]
     leaves: dict[str, Value] = dict(zip(names, params, strict=True))
-    leaves |= {name: Known(value, kept=True) for name, value in specialization.values.items()}
+    for name, value in specialization.values.items():
+        leaves[name] = kept(from_python(frame, value, frame.node))
     for name, annotation in annotations_of(frame.source):
         value = assembled(name, annotation, leaves.__getitem__)
         assign(frame, frame.analysis.parameters[name], value, frame.node)

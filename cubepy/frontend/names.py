@@ -69,8 +69,8 @@ class NameAnalysis:
             self.parts[variable, number] = known
         return known
 
-    def list_number(self, body: Sequence[ast.stmt]) -> int:
-        """The number of a statement list of the function."""
+    def list_number(self, body: Sequence[ast.stmt] | ast.match_case) -> int:
+        """The number of a statement list of the function, or of a case around its body."""
         return self.lists[id(body)]
 
 
@@ -125,12 +125,20 @@ class _Collector:
             if isinstance(item, ast.expr):
                 self._expression(item, place)
             elif isinstance(item, ast.match_case):
-                number = self._open(place, loop=False)
-                for pattern in ast.walk(item.pattern):
-                    self._pattern(pattern, place, number)
-                if item.guard is not None:
-                    self._expression(item.guard, _Place(number, 0))
-                self._statements(item.body, number)
+                self._case(item, place)
+
+    def _case(self, case: ast.match_case, place: _Place) -> None:
+        """The names of the pattern belong to a list around the body, which the guard sees too."""
+        number = self.numbers[id(case)] = self._open(place, loop=False)
+        for pattern in ast.walk(case.pattern):
+            self._pattern(pattern, place, number)
+        inside = _Place(number, 0)
+        if case.guard is not None:
+            self._expression(case.guard, inside)
+            for node in ast.walk(case.guard):
+                if isinstance(node, ast.NamedExpr):  # the guard stands in a branch of its own
+                    self._use(node.target.id, place, None, writes=False)
+        self._statements(case.body, self._open(inside, loop=False))
 
     def _pattern(self, pattern: ast.AST, place: _Place, number: int) -> None:
         if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name is not None:

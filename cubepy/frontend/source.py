@@ -256,10 +256,12 @@ def _lambda_at(lambdas: list[ast.Lambda], code: types.CodeType) -> ast.Lambda | 
     """Of several lambdas on one line, the one whose body holds the code's instructions."""
     places = [(line, column) for line, _, column, _ in code.co_positions()
               if line is not None and column is not None and (line, column) != (code.co_firstlineno, 0)]  # fmt: skip  # noqa: E501
+    found: ast.Lambda | None = None
     for node in lambdas:
         body = node.body
         start = (body.lineno, body.col_offset)
         stop = (body.end_lineno or body.lineno, body.end_col_offset or 0)
-        if places and all(start <= place < stop for place in places):
-            return node
-    return None
+        inside = places and all(start <= place < stop for place in places)
+        if inside and (found is None or start >= (found.body.lineno, found.body.col_offset)):
+            found = node  # of lambdas inside each other, the inmost that holds all
+    return found

@@ -9,8 +9,7 @@ from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.annotations import annotation_of
-from cubepy.frontend.coercion import Operand, as_condition, is_scalar
-from cubepy.frontend.comparisons import compare
+from cubepy.frontend.coercion import Operand, is_scalar
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
@@ -247,104 +246,6 @@ def run_branches(
         ends,
         [("not assigned where this is true", place), ("not assigned where this is false", place)],
     )
-
-
-@lowers_statement(ast.Match)
-def lower_match(frame: Frame, node: ast.Match) -> None:
-    """`match` on integers and values known while compiling: a chain of comparisons."""
-    subject = Operand(lower_expression(frame, node.subject), node.subject)
-    _cases(frame, subject, node.cases, node)
-
-
-def _cases(frame: Frame, subject: Operand, cases: Sequence[ast.match_case], at: ast.AST) -> None:
-    for number, case in enumerate(cases):
-        condition = _case_condition(frame, subject, case)
-        if condition is False:
-            continue
-        if condition is True:
-            _case_body(frame, subject, case)
-            return
-        assert isinstance(condition, Op)
-        _run_case(frame, condition, subject, case, cases[number + 1 :], at)
-        return
-
-
-def _run_case(
-    frame: Frame,
-    condition: Op,
-    subject: Operand,
-    case: ast.match_case,
-    rest: Sequence[ast.match_case],
-    at: ast.AST,
-) -> None:
-    start = frame.assigned
-    with frame.branch() as then:
-        _case_body(frame, subject, case)
-    end, frame.assigned = frame.assigned, start
-    with frame.branch() as other:
-        _cases(frame, subject, rest, at)
-    frame.emit(ops.IF, condition, at=case.pattern, regions=(then.close(), other.close()))
-    place = frame.loc(case.pattern)
-    frame.merge(
-        [end, frame.assigned],
-        [
-            ("not assigned in this case", place),
-            ("not assigned where this case does not hold", place),
-        ],
-    )
-
-
-def _case_body(frame: Frame, subject: Operand, case: ast.match_case) -> None:
-    frame.enter(case.body)
-    if isinstance(case.pattern, ast.MatchAs) and case.pattern.name is not None:
-        assign(frame, frame.analysis.variables[case.pattern], subject.value, case.pattern)
-    lower_body(frame, case.body)
-
-
-def _case_condition(frame: Frame, subject: Operand, case: ast.match_case) -> Op | bool:
-    if case.guard is not None:
-        raise frame.error(
-            CubeSyntaxError, "a guard of a case", case.guard, "write the condition inside the case"
-        )
-    return _pattern(frame, subject, case.pattern)
-
-
-_PATTERNS: dict[type[ast.pattern], str] = {
-    ast.MatchSequence: "sequences",
-    ast.MatchMapping: "mappings",
-    ast.MatchClass: "classes",
-}
-
-
-def _pattern(frame: Frame, subject: Operand, pattern: ast.pattern) -> Op | bool:
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-        return True
-    if isinstance(pattern, ast.MatchOr):
-        found: Op | bool = False
-        for choice in pattern.patterns:
-            part = _pattern(frame, subject, choice)
-            if part is True or found is True:
-                return True
-            if isinstance(part, Op):
-                found = (
-                    frame.emit(ops.BIT_OR, found, part, at=choice)
-                    if isinstance(found, Op)
-                    else part
-                )
-        return found
-    if isinstance(pattern, ast.MatchSingleton):
-        other = Operand(Known(pattern.value), pattern)
-    elif isinstance(pattern, ast.MatchValue):
-        other = Operand(lower_expression(frame, pattern.value), pattern.value)
-    else:
-        raise frame.error(
-            CubeSyntaxError,
-            f"kernels match no {_PATTERNS.get(type(pattern), 'such pattern')}",
-            pattern,
-            "match values, alternatives with |, a name or _",
-        )
-    value = compare(frame, ast.Eq(), subject, other, pattern)
-    return False if isinstance(value, Poison) else as_condition(frame, value, pattern)
 
 
 # ── leaving ──────────────────────────────────────────────────────────────────────────────────────

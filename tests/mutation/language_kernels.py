@@ -59,8 +59,17 @@ def matching(x, out):
             out[i] = x[i] * 3
         case -1:
             return
+        case 3 | 4 as k if k > i:
+            out[i] = k
+        case k if (half := k // 2) > 2:
+            out[i] = half
         case other:
             out[i] = other // 2
+    match i, out[i]:
+        case (0, v) if v > 1:
+            out[i] += v
+        case (_, 7):
+            out[i] = -7
 
 
 def loops(x, out, n: i32):

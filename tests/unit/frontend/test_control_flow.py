@@ -1,51 +1,21 @@
-"""Control flow: every kernel here is also run by Python itself, unit by unit, as the witness.
-
-The numbers stay small, so Python's integers and the kernel's i64 are the same.
-"""
+"""Control flow: every kernel here is also run by Python itself, unit by unit, as the witness."""
 
 # ruff: noqa: RUF021, FBT002, PLW2901, PLW0120, RET508 (odd control flow is the point)
 
-import types
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import cubepy as cb
 from cubepy import Array, Tensor, i64
+from tests.unit.frontend.python_witness import check
 
-UNITS = 12
 KERNELS: list[Any] = []
 
 
 def case(function: Any) -> Any:
     KERNELS.append(function)
     return function
-
-
-class Rows:
-    def __init__(self, rows: int, columns: int) -> None:
-        self.rows = [[0] * columns for _ in range(rows)]
-
-    def __getitem__(self, at: tuple[int, int]) -> int:
-        return self.rows[at[0]][at[1]]
-
-    def __setitem__(self, at: tuple[int, int], value: int) -> None:
-        self.rows[at[0]][at[1]] = int(value)
-
-
-def witness(function: Any, x: list[int]) -> list[list[int]]:
-    """What Python makes of the kernel's own source."""
-    out = Rows(UNITS, 4)
-    for unit in range(UNITS):
-        stub = SimpleNamespace(ABSOLUTE_POS=unit, unroll=lambda values: values)
-        names = {**function.__globals__, "cb": stub, "i64": int}
-        for name in ("helper_pair", "helper_search"):
-            helper = names[name]
-            names[name] = types.FunctionType(helper.__code__, names, name, helper.__defaults__)
-        types.FunctionType(function.__code__, names)(x, out)
-    return out.rows
 
 
 def helper_pair(a: Any, b: Any = 3) -> Any:
@@ -340,7 +310,4 @@ def assigned_in_every_arm(x: Array[i64], out: Tensor[i64]) -> None:
 @pytest.mark.parametrize("function", KERNELS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("device", ["reference", "cpu"])
 def test_kernel_does_what_python_does(function: Any, device: str) -> None:
-    x = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 5, 11][:UNITS], np.int64)
-    out = np.zeros((UNITS, 4), np.int64)
-    cb.cube(function).over(UNITS, device=device)(x, out)
-    assert out.tolist() == witness(function, x.tolist())
+    check(function, device)
