@@ -34,6 +34,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FAST_MATH = ("afn", "arcp", "contract", "ninf", "nnan", "nsz", "reassoc")
+PLANE_SIZES = (4, 8, 16, 32, 64)
 # Launchers that a kernel keeps; at the limit it starts anew.
 KEPT = 4096
 
@@ -42,7 +43,7 @@ class Cube(Generic[P, R]):
     """A kernel, or a helper that kernels call; `function` is the Python function it is made of."""
 
     def __init__(
-        self, function: Callable[P, R], options: tuple[tuple[str, str | bool], ...] = ()
+        self, function: Callable[P, R], options: tuple[tuple[str, str | int], ...] = ()
     ) -> None:
         source = frontend.capture(function, options=options)
         functools.update_wrapper(self, function)
@@ -161,6 +162,7 @@ def cube(
     fast_math: bool | Iterable[str] = False,
     contract: bool = False,
     deterministic: bool = False,
+    plane_dim: int = 0,
 ) -> Callable[[Callable[P, R]], Cube[P, R]]: ...
 
 
@@ -171,16 +173,19 @@ def cube(
     fast_math: bool | Iterable[str] = False,
     contract: bool = False,
     deterministic: bool = False,
+    plane_dim: int = 0,
 ) -> Any:
     """Make a kernel of a function; stands above it as `@cube` or `@cube(…)`.
 
     `fast_math` names what floating-point arithmetic may ignore (`True`: all of it); `contract`
-    makes `a*b + c` of the source round once; `deterministic` refuses float atomics.
+    makes `a*b + c` of the source round once; `deterministic` refuses float atomics; `plane_dim`
+    fixes the number of units of a plane, whatever the device's own is.
     """
-    chosen: dict[str, str | bool] = {
+    chosen: dict[str, str | int] = {
         "fast_math": _fast_math(fast_math),
         "contract": contract,
         "deterministic": deterministic,
+        "plane_dim": _plane_dim(plane_dim),
     }
     options = tuple((name, value) for name, value in chosen.items() if value)
 
@@ -188,6 +193,14 @@ def cube(
         return Cube(decorated, options)
 
     return decorate if function is None else decorate(function)
+
+
+def _plane_dim(size: int) -> int:
+    """A size that planes can have, or 0 for the device's."""
+    if type(size) is not int or size not in (0, *PLANE_SIZES):
+        sizes = ", ".join(map(str, PLANE_SIZES))
+        raise CubeError(f"plane_dim is {size!r}: planes may have {sizes} units")
+    return size
 
 
 def _fast_math(flags: bool | Iterable[str]) -> str:  # noqa: FBT001 (the word, not a switch)

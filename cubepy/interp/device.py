@@ -70,7 +70,7 @@ class ReferenceDevice(Device):
         """Run the kernel; raises what the target's options `races`, `unwritten`, `barriers` ask."""
         target, parsed = kernel.artifact.target, kernel.handle
         assert isinstance(parsed, Kernel)
-        plane_dim = target.features.plane_dim
+        plane_dim = target.plane_dim(parsed)
         run(parsed, grid, bindings, plane_dim=plane_dim, reports=Reports.of(target))
 
     def sync(self) -> None:

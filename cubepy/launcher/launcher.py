@@ -156,7 +156,7 @@ class Launcher:
     def _plan_for(self, device: Device) -> _Plan:
         plan = self._plans.get(device)
         if plan is None:
-            grid, options = self._work.on(device.target.features)
+            grid, options = self._work.on(device.target.features, self._resolver.plane_dim)
             records = self._resolver.records(options, device)
             plan = _Plan(device=device, grid=grid, options=options, records=records)
             self._plans[device] = plan
@@ -205,7 +205,7 @@ class Launcher:
             chosen = (self._device or device_of(values) or default_device()).target
         else:
             chosen = Target.parse(target) if isinstance(target, str) else target
-        _, options = self._work.on(chosen.features)
+        _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)
         source = self._resolver.program.source
         return build(source, specialization, chosen, observe=observe)

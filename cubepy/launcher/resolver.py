@@ -88,6 +88,9 @@ class Resolver:
         self.structured = frontend.is_structured(source)
         leaves = frontend.leaves_of(source)
         self.leaves = tuple(leaf.name for leaf in leaves)
+        wanted = dict(source.options).get("plane_dim", 0)
+        assert isinstance(wanted, int)
+        self.plane_dim = wanted
         self.signature = tuple(source.signature.parameters.values())
         by_name_only = any(each.kind is each.KEYWORD_ONLY for each in self.signature)
         # So many positional arguments are all there are, in order; -1: that never happens.

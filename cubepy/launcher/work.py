@@ -43,10 +43,14 @@ class Work:
             return f"[{_shown(self.cube_count)}, {_shown(self.cube_dim)}]"
         return f".over({_shown(self.shape)})"
 
-    def on(self, features: Features) -> tuple[Grid, frontend.LaunchOptions]:
-        """The grid, and what the kernel is compiled for, on a device with these features."""
+    def on(self, features: Features, plane_dim: int = 0) -> tuple[Grid, frontend.LaunchOptions]:
+        """The grid, and what the kernel is compiled for, on a device with these features.
+
+        `plane_dim` is what the kernel asks for, if anything.
+        """
+        plane_dim = plane_dim or features.plane_dim
         if self.shape is None:
-            cube_dim = _with_plane_size(self.cube_dim, features)
+            cube_dim = _with_plane_size(self.cube_dim, plane_dim)
             check_cube_dim(cube_dim, features)
             grid = grid_of(self.cube_count, cube_dim)
         else:
@@ -57,7 +61,7 @@ class Work:
             cube_dim=cube_dim,
             over_rank=0 if self.shape is None else len(self.shape),
             check=config.current().compilation.check if automatic else self.check,
-            plane_dim=features.plane_dim,
+            plane_dim=plane_dim,
         )
         return grid, options
 
@@ -69,16 +73,14 @@ def _shown(sizes: Any) -> str:
     return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
 
 
-def _with_plane_size(cube_dim: Any, features: Features) -> Triple:
-    """`cube_dim` as three numbers, `PLANE` in it replaced by the device's plane size."""
+def _with_plane_size(cube_dim: Any, plane_dim: int) -> Triple:
+    """`cube_dim` as three numbers, `PLANE` in it replaced by the plane size."""
     parts = cube_dim if isinstance(cube_dim, tuple | list) else (cube_dim,)
     planes = [part is frontend.PLANE for part in parts]
-    if any(planes) and features.plane_dim == 0:
+    if any(planes) and plane_dim == 0:
         raise LaunchError(
             "cube_dim is PLANE, and planes of this device have several sizes\n"
-            "  help: give the number of units"
+            "  help: give the number of units, or the kernel a size: @cube(plane_dim=32)"
         )
-    sizes = [
-        features.plane_dim if plane else part for plane, part in zip(planes, parts, strict=True)
-    ]
+    sizes = [plane_dim if plane else part for plane, part in zip(planes, parts, strict=True)]
     return triple(sizes if len(sizes) != 1 else sizes[0], "cube_dim")

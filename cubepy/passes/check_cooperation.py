@@ -29,5 +29,7 @@ def check_cooperation(kernel: Kernel, context: PassContext) -> Kernel:
     bodies = (kernel.body, *(function.body for function in kernel.functions))
     wanted = Trait.BARRIER, Trait.PLANE
     if any(op.opdef.has(trait) for body in bodies for op in walk(body) for trait in wanted):
-        analyses.check_cooperation(inline_functions(kernel, context))
+        target = context.target
+        emulated = target.features.emulates_planes(target.plane_dim(kernel))
+        analyses.check_cooperation(inline_functions(kernel, context), planes_as_cubes=emulated)
     return kernel

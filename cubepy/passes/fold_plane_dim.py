@@ -14,7 +14,8 @@ After, for a target whose planes have 8 units::
       store %y, %0, %1 [check=checked]
     }
 
-Where a device has one plane size it is a number from here on; elsewhere the op stays.
+Where the kernel asks for a plane size, or the device has only one, it is a number from here on;
+elsewhere the op stays.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["fold_plane_dim"]
 
 def fold_plane_dim(kernel: Kernel, context: PassContext) -> Kernel:
     """Replace `plane_dim` by the target's plane size, if it has one."""
-    size = context.target.features.plane_dim
+    size = context.target.plane_dim(kernel)
     if not size:
         return kernel
 

@@ -31,10 +31,10 @@ class Features:
     CPU target. `types`: names of the scalar types that can be computed with. `max_cube_units`,
     `shared_bytes`: limits of a cube.
 
-    For OpenCL C: `exact_division`: `/` and `sqrt` of f32 round correctly. `shuffle`: the function
-    that exchanges values within a sub-group; `plane_attribute`: how a kernel asks for sub-groups of
-    `plane_dim` units. `atomics_64`, `extended_atomics_64`: 64-bit atomics, and those besides sums
-    and exchanges. `memory_orders`: atomics may be ordered.
+    For OpenCL C: `exact_division`: `/` and `sqrt` of f32 round correctly. `plane_sizes`: sub-groups
+    that a kernel may ask for (None: planes of any size need nothing), by `plane_attribute`;
+    `shuffle`: the function that exchanges values in them. `atomics_64`, `extended_atomics_64`:
+    64-bit atomics, and those besides sums and exchanges. `memory_orders`: atomics may be ordered.
     """
 
     plane_dim: int = 4
@@ -51,9 +51,14 @@ class Features:
     exact_division: bool = True
     shuffle: str = ""
     plane_attribute: str = ""
+    plane_sizes: frozenset[int] | None = None
     atomics_64: bool = True
     extended_atomics_64: bool = True
     memory_orders: bool = True
+
+    def emulates_planes(self, plane_dim: int) -> bool:
+        """Whether planes of this size go through memory of the cube, and need all its units."""
+        return plane_dim > 1 and self.plane_sizes is not None and plane_dim not in self.plane_sizes
 
     def described(self) -> Iterator[str]:
         """Every feature with its value, in an order that does not change."""
@@ -129,4 +134,5 @@ def _opencl(machine: str) -> Features:
         max_cube_units=256,
         shuffle="sub_group_shuffle",
         plane_attribute=" __attribute__((intel_reqd_sub_group_size({})))",
+        plane_sizes=frozenset({8, 16, 32}),
     )

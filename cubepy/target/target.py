@@ -8,6 +8,7 @@ a device.
 from __future__ import annotations
 
 from cubepy.errors import ConfigError
+from cubepy.ir import Kernel
 from cubepy.records import dataclass, field, replace
 from cubepy.target.features import Features, features_of
 
@@ -50,6 +51,14 @@ class Target:
             options=options,
             features=features_of(language, machine),
         )
+
+    def plane_dim(self, kernel: Kernel) -> int:
+        """Units of a plane of a kernel: what it asks for, or what the target has (0: several
+        sizes).
+        """
+        wanted = kernel.options.get("plane_dim", 0)
+        assert isinstance(wanted, int)
+        return wanted or self.features.plane_dim
 
     def option(self, name: str, default: str = "") -> str:
         """The value of an option, or `default`."""

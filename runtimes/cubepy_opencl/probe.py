@@ -27,7 +27,8 @@ logger = logging.getLogger("cubepy.opencl")
 Array = np.ndarray[Any, Any]
 _SCALARS = "bool i8 i16 i32 i64 u8 u16 u32 u64 index f16 bf16 f32"
 _SUBGROUPS = " __attribute__((intel_reqd_sub_group_size({})))"
-_VERSION = "1"
+_VERSION = "2"
+_SIZES = (8, 16, 32, 64)
 
 _FLOATS = """
 #pragma OPENCL FP_CONTRACT OFF
@@ -97,7 +98,8 @@ def features_of_device(context: Any, device: Any) -> Features:
         fma=found["fma"],
         exact_division=found["division"],
         shuffle=found["shuffle"],
-        plane_attribute=_SUBGROUPS if found["plane_dim"] > 1 else "",
+        plane_attribute=_SUBGROUPS,
+        plane_sizes=frozenset(found["plane_sizes"]),
         atomics_64="cl_khr_int64_base_atomics" in extensions,
         extended_atomics_64=atomics <= extensions,
         memory_orders=_c_version(device) >= (2, 0),
@@ -181,7 +183,9 @@ def _same(got: Array, expected: Array) -> bool:
 
 
 def _planes(context: Any, device: Any, queue: Any) -> dict[str, object]:
-    """The width of the device's registers as sub-groups, if they are what planes must be."""
+    """The sizes of sub-groups that are what planes must be; planes have a register's width, or one
+    unit where there are none.
+    """
     extensions = set(str(device.extensions).split())
     shuffles = {
         "sub_group_shuffle": "cl_khr_subgroup_shuffle",
@@ -190,10 +194,11 @@ def _planes(context: Any, device: Any, queue: Any) -> dict[str, object]:
     shuffle = next((name for name, needed in shuffles.items() if needed in extensions), "")
     if shuffle and "cl_intel_required_subgroup_size" in extensions:
         width = max(8, int(device.native_vector_width_float))
-        for plane in dict.fromkeys((width, 16, 32, 8)):
-            if _planes_right(context, device, queue, plane, shuffle):
-                return {"plane_dim": plane, "shuffle": shuffle}
-    return {"plane_dim": 1, "shuffle": ""}
+        right = [s for s in _SIZES if _planes_right(context, device, queue, s, shuffle)]
+        if right:
+            plane = width if width in right else right[0]
+            return {"plane_dim": plane, "plane_sizes": right, "shuffle": shuffle}
+    return {"plane_dim": 1, "plane_sizes": [], "shuffle": ""}
 
 
 def _planes_right(context: Any, device: Any, queue: Any, plane: int, shuffle: str) -> bool:

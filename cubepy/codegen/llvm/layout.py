@@ -126,7 +126,7 @@ class Layout:
 def plan_layout(kernel: Kernel, target: Target) -> Layout:
     """Schedule and gang width of a kernel; the option `gang` of the target fixes the width."""
     cooperative = _cooperates(kernel)
-    plane = target.features.plane_dim
+    plane = target.plane_dim(kernel)
     schedule = Schedule.CUBES if cooperative else Schedule.ROWS
     lanes, parts, why = plane, _parts(kernel, target, schedule), "by element size"
     fixed = target.option("gang")

@@ -1,4 +1,4 @@
-"""Atomics: the functions of OpenCL C 1.2 where they are, else a loop over compare-exchange.
+"""Atomics and fences: the functions of OpenCL C 1.2, else a loop over compare-exchange.
 
 Floats are compared as their bits; 8- and 16-bit elements are updated within the word that holds
 them, so that neighbours survive. Orders above relaxed are fences round the update.
@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.conversions import bitcast, typed
-from cubepy.codegen.opencl.memory import element, guard
+from cubepy.codegen.opencl.memory import Memory, element, guard
 from cubepy.codegen.opencl.operations import VALUES
-from cubepy.codegen.opencl.types import literal, register_type, unsigned_type
-from cubepy.codegen.structured import HELPER, Body, Expression, primary
+from cubepy.codegen.opencl.types import literal, memory_type, register_type, unsigned_type
+from cubepy.codegen.structured import HELPER, Binding, Body, Expression, primary
 from cubepy.ir import SCALARS, U32, U64, Op, Scalar, ops
 
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
 
-__all__ = ["emit_atomic"]
+__all__ = ["emit_atomic", "emit_fence"]
 
 # The row that says what an update computes, and the word of OpenCL's own function for it.
 _UPDATES = {
@@ -31,17 +31,24 @@ _UPDATES = {
     ops.ATOMIC_XOR: (ops.BIT_XOR, "xor"),
     ops.ATOMIC_EXCHANGE: (None, "xchg"),
 }
+_FENCE = (
+    "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, "
+    "memory_order_{}, memory_scope_device);"
+)
+# Operands behind the subscripts.
+_VALUES = {ops.ATOMIC_COMPARE_EXCHANGE: 2, ops.ATOMIC_LOAD: 0}
 _BASE = frozenset({"add", "sub", "xchg", "cmpxchg"})
 
 
 def emit_atomic(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """An atomic; outside nothing happens and the result is 0."""
-    values = 2 if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE else 1
-    memory, indices = kernel.memory(op.operands[0]), op.operands[1:-values]
+    values = _VALUES.get(op.opdef, 1)
+    end = len(op.operands) - values
+    memory, indices = kernel.memory(op.operands[0]), op.operands[1:end]
     inside = guard(kernel, body, op, memory, indices)
     place = element(body, memory, indices)
-    given = [body.peek(operand) for operand in op.operands[-values:]]
-    update = _update(kernel, body, op, memory.space, place, given)
+    given = [body.peek(operand) for operand in op.operands[end:]]
+    update = _update(kernel, body, op, memory, place, given)
     if not inside:
         with _Ordered(kernel, body, op):
             body.define(op, update, effect=True)
@@ -76,19 +83,34 @@ class _Ordered:
             self._fence("acquire")
 
     def _fence(self, order: str) -> None:
-        self._body.writer.line(
-            "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, "
-            f"memory_order_{order}, memory_scope_device);"
-        )
+        self._body.writer.line(_FENCE.format(order))
+
+
+def emit_fence(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    """`fence`."""
+    if op.attrs["scope"] == "cube":
+        body.writer.line("mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);")
+        return
+    kernel.need_feature(kernel.features.memory_orders, "fence beyond the cube", op)
+    body.writer.line(_FENCE.format("acq_rel"))
 
 
 def _update(
-    kernel: OpenclKernel, body: Body, op: Op, space: str, place: Expression, given: list[Expression]
+    kernel: OpenclKernel,
+    body: Body,
+    op: Op,
+    memory: Memory,
+    place: Expression,
+    given: list[Expression],
 ) -> Expression:
-    scalar = op.type
-    assert isinstance(scalar, Scalar)
+    scalar, space = memory.scalar, memory.space
     if scalar.bits == 64:
         kernel.need_feature(kernel.features.atomics_64, "64-bit atomics", op)
+    if op.opdef in (ops.ATOMIC_LOAD, ops.ATOMIC_STORE):
+        # aligned elements are read and written as a whole, if the compiler leaves them alone
+        element = f"*(volatile {space} {memory_type(scalar)} *)&{place}"
+        text = f"{element} = {given[0]}" if given else element
+        return Expression(text, Binding.UNARY)
     word = "cmpxchg" if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE else _UPDATES[op.opdef][1]
     pointer = f"&{place}"
     if scalar.is_integer and scalar.bits >= 32 and _is_native(kernel, scalar, word):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from cubepy.codegen.opencl.atomics import emit_atomic
+from cubepy.codegen.opencl.atomics import emit_atomic, emit_fence
 from cubepy.codegen.opencl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
@@ -67,10 +67,8 @@ class OpenclKernel(Language):
         self.locals: dict[str, str] = {}
         self.faults: list[Fault] = []
         self.prints: list[Print] = []
-        wanted = kernel.options.get("plane_dim", 0)
-        assert isinstance(wanted, int)
-        self.plane_dim = wanted or target.features.plane_dim or 1
-        self.planes_emulated = planes and self.plane_dim not in (1, target.features.plane_dim)
+        self.plane_dim = target.plane_dim(kernel)
+        self.planes_emulated = planes and target.features.emulates_planes(self.plane_dim)
         self.positions = Positions(
             cube_dim=kernel.cube_dim, linear=planes, plane_dim=self.plane_dim
         )
@@ -260,7 +258,10 @@ def _private(kernel: OpenclKernel, body: Body, op: Op) -> None:
 
 
 def _barrier(kernel: OpenclKernel, body: Body, op: Op) -> None:
-    body.writer.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
+    fences = "CLK_GLOBAL_MEM_FENCE"
+    if op.opdef is ops.SYNC_CUBE:
+        fences = f"CLK_LOCAL_MEM_FENCE | {fences}"
+    body.writer.line(f"barrier({fences});")
 
 
 _EFFECTS: Mapping[OpDef, Callable[[OpenclKernel, Body, Op], None]] = {
@@ -269,6 +270,8 @@ _EFFECTS: Mapping[OpDef, Callable[[OpenclKernel, Body, Op], None]] = {
     ops.SHARED: _shared,
     ops.LOCAL_ARRAY: _private,
     ops.SYNC_CUBE: _barrier,
+    ops.SYNC_STORAGE: _barrier,
+    ops.FENCE: emit_fence,
     ops.CUBE_UNIFORM: emit_uniform,
     ops.ASSERT: emit_assert,
     ops.PRINT: emit_print,

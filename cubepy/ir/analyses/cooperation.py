@@ -90,8 +90,11 @@ class _Obstacle:
     text: str
 
 
-def check_cooperation(kernel: Kernel) -> None:
-    """Raise UniformityError, with every misplaced barrier and plane op, unless all stand well."""
+def check_cooperation(kernel: Kernel, *, planes_as_cubes: bool = False) -> None:
+    """Raise UniformityError, with every misplaced barrier and plane op, unless all stand well.
+
+    `planes_as_cubes`: plane ops are made of barriers, so all units of the cube must get to them.
+    """
     barriers = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
     planes = any(op.opdef.has(Trait.PLANE) for op in walk(kernel.body))
     found: list[Diagnostic] = []
@@ -99,6 +102,8 @@ def check_cooperation(kernel: Kernel) -> None:
         found += _complaints(kernel, analyze_cube(kernel), Trait.BARRIER, "cube")
     if planes:
         found += _complaints(kernel, _analyze_plane(kernel), Trait.PLANE, "plane")
+    if planes and planes_as_cubes and not found:
+        found += _complaints(kernel, analyze_cube(kernel), Trait.PLANE, "cube")
     if found:
         raise UniformityError(found)
 
