@@ -28,6 +28,7 @@ from cubepy.frontend.values import (
     StructValue,
     TupleValue,
     Value,
+    Vectorized,
     VectorValue,
     is_memory,
     is_number,
@@ -143,7 +144,7 @@ def no_integer_type(frame: Frame, number: Any, at: ast.AST) -> SourceError:
 
 def _part_of(value: Value, at: ast.AST) -> str:
     """How to get at a number of what is none itself."""
-    if is_memory(value) or isinstance(value, Partial):
+    if is_memory(value) or isinstance(value, Partial | Vectorized):
         return f"subscript it: {snippet(at)}[i]"
     if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
@@ -243,6 +244,22 @@ def as_index(frame: Frame, value: Value, at: ast.AST, what: str = "a subscript")
     )
 
 
+def _as_bool(value: Value, at: ast.AST) -> str:
+    """How to make a condition of what is none."""
+    text = snippet(at)
+    if isinstance(value, VectorValue) and isinstance(at, ast.Compare) and len(at.ops) > 1:
+        sides = [at.left, *at.comparators]
+        links = zip(sides, at.ops, sides[1:], strict=False)
+        parts = [ast.unparse(ast.Compare(a, [between], [b])) for a, between, b in links]
+        return f"write the chain out: all({' & '.join(f'({part})' for part in parts)})"
+    if isinstance(value, VectorValue):
+        text = text if value.element == BOOL else f"{text} != 0"
+        return f"of every element: all({text}); of some: any({text})"
+    if is_memory(value):
+        return f"compare an element, or its length: len({text}) > 0"
+    return f"compare: {text} != 0" if is_scalar(value) else ""
+
+
 def as_condition(frame: Frame, value: Value, at: ast.AST) -> Op | bool:
     """A condition: a bool known while compiling by Python's truth, or a run-time bool."""
     if isinstance(value, Known):
@@ -255,11 +272,7 @@ def as_condition(frame: Frame, value: Value, at: ast.AST) -> Op | bool:
         CubeTypeError,
         f"a condition must be bool, not {describe(value)}",
         at,
-        f"compare: {snippet(at)} != 0"
-        if is_scalar(value)
-        else f"compare an element, or its length: len({snippet(at)}) > 0"
-        if is_memory(value)
-        else "",
+        _as_bool(value, at),
     )
 
 

@@ -164,6 +164,7 @@ def _struct(
             CubeTypeError,
             f"{what}: expected {structure.__name__}, got {describe(value)}",
             operand.node,
+            f"make one: {structure.__name__}(…)",
         )
     if value.maker is not structure or not annotation.arguments:
         return value
@@ -182,6 +183,7 @@ def _vector(
             f"{what}: expected Vector[{element}, {annotation.count}], got "
             f"{describe(operand.value)}",
             operand.node,
+            f"make one: Vector[{element}, {annotation.count}](…)",
         )
     return _parts(frame, value, operand, annotation, generics, what)
 

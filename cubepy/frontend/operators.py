@@ -25,6 +25,7 @@ from cubepy.frontend.values import (
     StructValue,
     TupleValue,
     Value,
+    Vectorized,
     is_number,
 )
 from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
@@ -206,7 +207,7 @@ def refuse_other_kinds(
 def _how_to_use(operand: Operand) -> str:
     if isinstance(operand.value, StructValue):
         return "combine its fields, or give its class a method for the operator"
-    if isinstance(operand.value, Op):
+    if isinstance(operand.value, Op | Vectorized):
         return f"a kernel computes one element: {snippet(operand.node)}[i]"
     if isinstance(operand.value, Known) and operand.value.value is None:
         return "a function without `return` gives None"

@@ -169,7 +169,7 @@ class _Arguments:
                     message=f"the parameter {name} of {self.source.name} has an annotation that "
                     "kernels do not have",
                     loc=self.source.place_of(name),
-                    help="annotate with a scalar type, Array[T], Tensor[T], Comptime[T], a struct",
+                    help="write a scalar type, Array[T], Tensor[T], Comptime[T], Vector[T, N] …",
                 )
             )
 

@@ -299,8 +299,9 @@ def lower_insert(frame: Frame, call: Call) -> Value:
     vector = vector_value(frame, owner.value, owner.node)
     if vector is None:
         raise frame.error(
-            CubeTypeError, f"cb.insert takes a vector, not {describe(owner.value)}", owner.node
-        )
+            CubeTypeError, f"cb.insert takes a vector, not {describe(owner.value)}", owner.node,
+            "store into an array: x[i] = …",
+        )  # fmt: skip
     value = as_type(frame, operand.value, vector.element, operand.node, what="the element")
     known = known_value(frame, position.value, plane=True)
     if known is not UNKNOWN_VALUE:

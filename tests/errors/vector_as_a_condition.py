@@ -1,0 +1,16 @@
+# mypy: ignore-errors
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    v = x.vectorized(4)[0]
+    if v > 1.0:
+        x[0] = 1.0
+    if 0.0 < v < 1.0:
+        x[1] = 1.0
+    x[2] = 1.0 if v else 2.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)
