@@ -225,6 +225,7 @@ __all__ = [
     "Cube",
     "Device",
     "Event",
+    "FastDivmod",
     "Float",
     "Int",
     "Number",
@@ -364,16 +365,20 @@ __all__ = [
 
 exec = exec_text
 
-# Functions of the library that are no ops; the library is loaded when a kernel first needs it.
-_LIBRARY = ("dot", "magnitude", "normalize")
+# What the library has beside ops, and where; it is loaded when a kernel first needs it.
+_LIBRARY = {
+    **dict.fromkeys(("dot", "magnitude", "normalize"), "cubepy.std.vectors"),
+    "FastDivmod": "cubepy.std.division",
+}
 
 if TYPE_CHECKING:
+    from cubepy.std.division import FastDivmod
     from cubepy.std.vectors import dot, magnitude, normalize
 else:
 
     def __getattr__(name: str) -> Any:
         if name in _LIBRARY:
-            return getattr(import_module("cubepy.std.vectors"), name)
+            return getattr(import_module(_LIBRARY[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

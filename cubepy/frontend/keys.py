@@ -43,8 +43,14 @@ class _Identity:
         return object.__hash__(self.value)
 
 
-def comptime_key(value: object) -> Hashable:
-    """A hashable that stands for a comptime value by type and bits."""
+Functions = frozenset[types.FunctionType]
+
+
+def comptime_key(value: object, inside: Functions = frozenset()) -> Hashable:
+    """A hashable that stands for a comptime value by type and bits.
+
+    `inside`: functions whose keys this is part of, for a closure may hold itself.
+    """
     if isinstance(value, Enum):
         return (type(value), value.name)
     if isinstance(value, np.generic):
@@ -54,25 +60,40 @@ def comptime_key(value: object) -> Hashable:
     if isinstance(value, _ATOMS):
         return (type(value), repr(value))
     if isinstance(value, tuple | frozenset):
-        return (type(value), *(comptime_key(item) for item in value))
+        return (type(value), *(comptime_key(item, inside) for item in value))
     if isinstance(value, types.FunctionType):
-        return _function_key(value)
+        return _function_key(value, inside)
     if isinstance(value, types.MethodType):
-        return ("method", _function_key(value.__func__), comptime_key(value.__self__))  # type: ignore[arg-type]
+        function: types.FunctionType = value.__func__  # type: ignore[assignment]
+        return ("method", _function_key(function, inside), comptime_key(value.__self__, inside))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
-        return (type(value), *(comptime_key(getattr(value, field.name)) for field in fields))
+        return (type(value), *(comptime_key(getattr(value, each.name), inside) for each in fields))
     if isinstance(value, types.ModuleType | type) or mutable_kind(value) is not None:
         return _Identity(value)
     return (type(value), value)
 
 
-def _function_key(function: types.FunctionType) -> Hashable:
-    """Code and defaults: what a redefinition with other text changes. Captured values are apart."""
-    defaults = tuple(comptime_key(value) for value in function.__defaults__ or ())
+def _function_key(function: types.FunctionType, inside: Functions) -> Hashable:
+    """Code, defaults and what a closure holds: functions made by one `def` differ in the latter.
+
+    Captured names of modules are apart, for they are the same to all functions of that code.
+    """
+    if function in inside:
+        return _Identity(function)
+    within = inside | {function}
+    defaults = tuple(comptime_key(value, within) for value in function.__defaults__ or ())
     keywords: Mapping[str, Any] = function.__kwdefaults__ or {}
-    pairs = tuple((name, comptime_key(value)) for name, value in keywords.items())
-    return (function.__code__, defaults, pairs)
+    pairs = tuple((name, comptime_key(value, within)) for name, value in keywords.items())
+    held = tuple(_cell_key(cell, within) for cell in function.__closure__ or ())
+    return (function.__code__, defaults, pairs, held)
+
+
+def _cell_key(cell: types.CellType, inside: Functions) -> Hashable:
+    try:
+        return comptime_key(cell.cell_contents, inside)
+    except ValueError:  # not assigned yet
+        return _Identity(cell)
 
 
 def mutable_kind(value: object) -> str | None:

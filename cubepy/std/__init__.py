@@ -27,8 +27,9 @@ from cubepy.std import (
     trigonometric,
 )
 from cubepy.std.accuracy import LARGEST_ERROR
+from cubepy.std.special_values import SPECIAL_VALUES, SPECIAL_VALUES_OF_TWO
 
-__all__ = ["LARGEST_ERROR", "definition"]
+__all__ = ["LARGEST_ERROR", "SPECIAL_VALUES", "SPECIAL_VALUES_OF_TWO", "definition"]
 
 Function = Callable[..., Any]
 

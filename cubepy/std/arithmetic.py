@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
+def horner(x: Any, coefficients: cb.Comptime[tuple[float, ...]]) -> Any:
     """The polynomial at `x`, lowest coefficient first, at least two of them."""
     total = cb.fma(x, coefficients[-1], coefficients[-2])
     for coefficient in coefficients[-3::-1]:
@@ -60,7 +60,7 @@ def power_of_two(biased: Any, form: FloatFormat) -> Any:
     return from_bits(biased << form.fraction_bits, form)
 
 
-def clamped(x: Any, limits: tuple[float, float]) -> Any:
+def clamped(x: Any, limits: cb.Comptime[tuple[float, float]]) -> Any:
     """`x` within the limits; NaN stays NaN."""
     below = cb.select(x > limits[1], limits[1], x)
     return cb.select(below < limits[0], limits[0], below)
@@ -90,7 +90,7 @@ def ordered(a: Any, b: Any) -> Any:
     return cb.select(swapped, a, b), cb.select(swapped, b, a)
 
 
-def rescaling(size: Any, limits: tuple[float, float], form: FloatFormat) -> Any:
+def rescaling(size: Any, limits: cb.Comptime[tuple[float, float]], form: FloatFormat) -> Any:
     """The power of two to multiply a size with that lies outside the limits; 1 inside."""
     shrunk = cb.select(size > limits[1], 1.0 / form.rescale, constant(1.0, form))
     return cb.select(size < limits[0], form.rescale, shrunk)

@@ -15,6 +15,8 @@ from cubepy.std.formats import FloatFormat
 
 __all__ = ["log", "log1p", "log1p_in_parts", "log2", "log10", "split_at"]
 
+Pair = tuple[float, float]
+
 
 def split_at(x: Any, first_bits: Any, form: FloatFormat) -> Any:
     """(k, m) with x = m·2**k, k a float, m from the float with bits `first_bits` to its double.
@@ -100,9 +102,7 @@ def _split_sum(x: Any, form: FloatFormat) -> Any:
     return k, scale, f, rounding
 
 
-def _to_base(
-    x: Any, of_e: tuple[float, float], of_two: tuple[float, float], form: FloatFormat
-) -> Any:
+def _to_base(x: Any, of_e: cb.Comptime[Pair], of_two: cb.Comptime[Pair], form: FloatFormat) -> Any:
     """Logarithm to the base in which e and 2 have these two-part logarithms."""
     k, m = split_at(x, form.first_bits, form)
     f = m - 1.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from cubepy.codegen import native_ops
@@ -26,7 +27,7 @@ from cubepy.ir import (
     ops,
 )
 from cubepy.passes import TARGET_LEVELS, level_of
-from cubepy.std import LARGEST_ERROR
+from cubepy.std import LARGEST_ERROR, SPECIAL_VALUES, SPECIAL_VALUES_OF_TWO
 from cubepy.target import Target
 
 __all__ = ["operations_page", "print_operations"]
@@ -39,11 +40,12 @@ Every row of the op table, in its order; `cubepy ops > docs/ops.md` writes this 
   front end or a pass makes the op.
 - *types*: of the operands and the result; one name for all where they are the same. Numbers are
   integers and floats; integers are `i8` … `u64` and `index`, floats `f16`, `bf16`, `f32`, `f64`.
-- *error*: the largest in units in the last place that a target may make, then what the device
-  library makes in f32 and in f64 (measured, see `cubepy/std/accuracy.py`). The half types are f32
-  results rounded once more. Nothing is written where a result is exact, or correctly rounded.
+- *error*: the largest in units in the last place that a target may make; then what the device
+  library makes in f16, bf16, f32 and f64 (measured, see `cubepy/std/accuracy.py`). Nothing is
+  written where a result is exact, or correctly rounded.
 - targets: *own* where the emitter or the interpreter has the op itself, *library* where its
-  definition in `cubepy/std` is compiled into the kernel, *inlined* where a pass replaces it."""
+  definition in `cubepy/std` is compiled into the kernel, *inlined* where a pass replaces it. The
+  conformance suite runs every row with every choice of its types on each of them."""
 #: The rows that begin a section of the table.
 SECTIONS: Mapping[str, str] = {
     "param": "Values without operands",
@@ -87,6 +89,7 @@ def operations_page() -> str:
         support = [_support(row, names) for names in permitted.values()]
         cells = [f"`{row.name}`", _spelling(row), _operands(row), _types(row), row.doc]
         lines.append(_line([*cells, _error(row), *support]))
+    lines += ["", "## Special values", "", *_special_values()]
     lines += ["", "## Spelled in several ops", "", *_others()]
     return "\n".join(lines) + "\n"
 
@@ -121,8 +124,27 @@ def _support(row: OpDef, permitted: frozenset[str]) -> str:
 def _error(row: OpDef) -> str:
     if not row.ulp:
         return ""
-    measured = LARGEST_ERROR[row.name]
-    return f"{row.ulp['f32']:g}; {measured['f32']:.2f}, {measured['f64']:.2f}"
+    measured = ", ".join(f"{error:.3f}" for error in LARGEST_ERROR[row.name].values())
+    return f"{row.ulp['f32']:g}; {measured}"
+
+
+def _special_values() -> Iterator[str]:
+    """Arguments and results of each function, one function a line."""
+    yield from ("As C99 Annex F has them. NaN gives NaN where nothing else is said.", "")
+    yield from (_line(["function", "results"]), _line(["---", "---"]))
+    for name, rows in {**SPECIAL_VALUES, **SPECIAL_VALUES_OF_TWO}.items():
+        written = [
+            f"{', '.join(map(_number, operands))} → {_number(result)}" for *operands, result in rows
+        ]
+        yield _line([f"`{name}`", "; ".join(written)])
+
+
+def _number(value: float) -> str:
+    quarters = value / (math.pi / 4)
+    if not quarters.is_integer() or not quarters:
+        return f"{value:g}".replace("e+0", "e").replace("-", "−")
+    parts = {1.0: "π/4", 2.0: "π/2", 3.0: "3π/4", 4.0: "π"}
+    return ("−" if value < 0 else "") + parts[abs(quarters)]
 
 
 def _others() -> Iterator[str]:

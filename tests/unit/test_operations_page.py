@@ -16,7 +16,8 @@ def test_the_page_is_what_the_command_prints(capsys: pytest.CaptureFixture[str])
 
 
 def rows() -> dict[str, list[str]]:
-    lines = PAGE.read_text(encoding="utf-8").replace("\\|", "¦").splitlines()
+    page = PAGE.read_text(encoding="utf-8").partition("## Special values")[0]
+    lines = page.replace("\\|", "¦").splitlines()
     cells = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:3] == "| `"
     ]
@@ -35,6 +36,6 @@ def test_types_and_targets_of_some_ops() -> None:
     assert page["bit_or"][0] == "`¦`"
     assert page["plane_shuffle"][2].endswith(", integers")
     assert page["ldexp"][2] == "floats, i32"
-    assert page["rotl"][-2:] == ["library", "own"]
-    assert page["exp"][-2:] == ["library", "library"]
-    assert page["call"][-2:] == ["own", "inlined"]
+    assert page["rotl"][5:7] == ["library", "own"]
+    assert page["exp"][5:7] == ["library", "library"]
+    assert page["call"][5:7] == ["own", "inlined"]

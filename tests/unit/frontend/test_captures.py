@@ -182,3 +182,54 @@ def test_functions_and_text_are_comptime_arguments() -> None:
     assert out[0] == 54
     with pytest.raises(ArgumentError, match="cannot be hashed"):
         folds.over(1, device="reference")(x, out, [1], "plain")
+
+
+def test_closures_of_one_text_differ_by_what_they_hold() -> None:
+    def scaled(by: Any) -> Any:
+        return lambda value: value * by
+
+    def of(function: Any) -> Any:
+        return lambda value: -function(-value)
+
+    def endless(by: float) -> Any:
+        def inner(value: Any) -> Any:
+            return value * by if value is not inner else value
+
+        return inner
+
+    @cb.cube
+    def kernel(x: Array[f32], function: Comptime[Any]) -> None:
+        x[cb.ABSOLUTE_POS] = function(3.0)
+
+    key = frontend.comptime_key
+    assert key(scaled(2.0)) == key(scaled(2.0)) != key(scaled(2))
+    assert key(endless(2.0)) != key(endless(3.0))
+    x = np.zeros(1, np.float32)
+    cases = [(scaled(2.0), 6), (scaled(5.0), 15), (of(scaled(4.0)), 12), (of(abs), -3)]
+    for device in ("reference", "cpu"):
+        for function, wanted in (*cases, *cases):
+            kernel.over(1, device=device)(x, function)
+            assert x[0] == np.float32(wanted)
+
+
+def test_a_closure_whose_variable_changes_is_another_kernel() -> None:
+    def pair() -> tuple[Any, Any]:
+        by = 2.0
+
+        def change(to: float) -> None:
+            nonlocal by
+            by = to
+
+        return (lambda value: value * by), change
+
+    @cb.cube
+    def kernel(x: Array[f32], function: Comptime[Any]) -> None:
+        x[cb.ABSOLUTE_POS] = function(3.0)
+
+    x = np.zeros(1, np.float32)
+    (first, change), (second, _) = pair(), pair()
+    for function, by, wanted in ((first, 2.0, 6), (second, 2.0, 6), (first, 7.0, 21),
+                                 (second, 7.0, 6), (first, 2.0, 6)):  # fmt: skip
+        change(by)
+        kernel.over(1, device="cpu")(x, function)
+        assert x[0] == wanted

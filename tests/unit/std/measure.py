@@ -103,6 +103,25 @@ def errors_f32(got: Array, exact: Array) -> Array:
     return distance
 
 
+#: Fraction bits, the exponent of the smallest denormal, and from where on results are infinite.
+HALVES: dict[str, tuple[int, int, float]] = {
+    "f16": (10, -24, 65520.0),
+    "bf16": (7, -133, float(2**128 - 2**119)),
+}
+
+
+def errors_half(got: Array, exact: Array, type: str) -> Array:
+    """Errors of f16 or bf16 results, given as f64, against f64 values."""
+    fraction_bits, smallest, limit = HALVES[type]
+    with np.errstate(all="ignore"):
+        exponents = np.maximum(np.frexp(exact)[1] - 1 - fraction_bits, smallest)
+        distance = np.ldexp(np.abs(got - exact), -exponents)
+    infinite = np.where(np.abs(exact) >= limit, np.copysign(np.inf, exact), exact)
+    same = (got == infinite) | (np.isnan(got) & np.isnan(exact))
+    usual = np.isfinite(got) & (np.abs(exact) < limit)
+    return np.where(usual, distance, np.where(same, 0.0, np.inf))
+
+
 def error_f32(got: float, exact: mpf) -> float:
     """The error of one f32 result."""
     return _error(got, exact, limit=mpf(LIMIT_F32), bits=24, smallest=-149)

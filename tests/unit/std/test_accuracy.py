@@ -19,9 +19,9 @@ def test_every_library_op_has_a_stated_error_within_its_row() -> None:
     assert set(LARGEST_ERROR) == {row.name for row in library if row.ulp}
     assert all(row.evaluate is not None for row in library if not row.ulp)
     for name, stated in LARGEST_ERROR.items():
-        assert set(stated) == {"f32", "f64"}
+        assert set(stated) == {"f16", "bf16", "f32", "f64"}
         for type, error in stated.items():
-            assert 0.5 < error <= ops.BY_NAME[name].ulp[type]
+            assert 0.49 < error <= ops.BY_NAME[name].ulp[type]
 
 
 @pytest.mark.parametrize("name", UNARY)
