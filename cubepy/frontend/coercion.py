@@ -297,6 +297,8 @@ def _with_soft(
     frame: Frame, operands: Sequence[Operand], target: Scalar | None, at: ast.AST, verb: str
 ) -> Scalar | None:
     """The common type once locals that began as literals have had their say."""
+    hard = target is not None
+    seen: list[Op] = []
     for operand in operands:
         op = operand.value
         if not isinstance(op, Op) or op not in frame.soft:
@@ -310,13 +312,16 @@ def _with_soft(
             if op.opdef is not ops.CONST and not retype(frame, op, target):
                 raise _mismatch_types(frame, operand, type, target, at, verb)
         else:
-            target = _soft_pair(frame, operand, type, target, at, verb)
+            target = _soft_pair(frame, operand, type, target, at, verb, () if hard else seen)
+        seen.append(op)
     return target
 
 
 def _soft_pair(
-    frame: Frame, operand: Operand, type: Scalar, target: Scalar, at: ast.AST, verb: str
-) -> Scalar:
+    frame: Frame, operand: Operand, type: Scalar, target: Scalar, at: ast.AST, verb: str,
+    earlier: Sequence[Op],
+) -> Scalar:  # fmt: skip
+    """`earlier`: the operands that `target` comes from, if all of them began as literals too."""
     op = operand.value
     assert isinstance(op, Op)
     joined = promote(type, target)
@@ -326,6 +331,8 @@ def _soft_pair(
         return joined
     if retype(frame, op, target):
         return target
+    if earlier and all(each.opdef is ops.CONST or retype(frame, each, type) for each in earlier):
+        return type
     raise _mismatch_types(frame, operand, type, target, at, verb)
 
 

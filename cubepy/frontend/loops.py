@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import Operand, convert, scalar_type, unify
 from cubepy.frontend.comptime import UNKNOWN_VALUE, comptime_value, from_python, known_value
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import (
@@ -23,7 +22,7 @@ from cubepy.frontend.dispatch import (
 from cubepy.frontend.expressions import lower_condition
 from cubepy.frontend.frame import Assigned, Frame, Loop
 from cubepy.frontend.lang import Intrinsic
-from cubepy.frontend.promotion import promote
+from cubepy.frontend.ranges import counting_of
 from cubepy.frontend.session import MAXIMUM_TRIPS
 from cubepy.frontend.statements import assign_target
 from cubepy.frontend.values import (
@@ -31,11 +30,10 @@ from cubepy.frontend.values import (
     Poison,
     Value,
     is_memory,
-    is_number,
     items_in_order,
     kept,
 )
-from cubepy.ir import BOOL, INDEX, U64, Op, Region, Scalar, SlotType, ops, param
+from cubepy.ir import BOOL, INDEX, Op, Region, SlotType, ops, param
 
 __all__: list[str] = []
 
@@ -116,6 +114,7 @@ def lower_while(frame: Frame, node: ast.While) -> None:
     with frame.branch() as body:
         _body(frame, loop, node.body)
     frame.emit(ops.WHILE, at=node, regions=(test.close(), body.close()))
+    _note_zero_trips(frame, if_false, node)
     _finish(frame, loop, None if known else if_false, node)
 
 
@@ -176,8 +175,8 @@ def _too_many(frame: Frame, at: ast.AST) -> Exception:
 
 
 def _range_loop(frame: Frame, node: ast.For, call: ast.Call) -> None:
-    bounds = _bounds(frame, call)
-    if bounds is None:
+    counting = counting_of(frame, call)
+    if counting is None:
         return
     if not isinstance(node.target, ast.Name):
         raise frame.error(
@@ -187,102 +186,20 @@ def _range_loop(frame: Frame, node: ast.For, call: ast.Call) -> None:
     if node.orelse and _has_own(node.body, ast.Break):
         loop.flag = _flag(frame, node)
     start = frame.assigned
-    variable = param(node.target.id, bounds[0].type, frame.loc(node.target))
+    variable = param(node.target.id, counting.bounds[0].type, frame.loc(node.target))
     with frame.branch(variable) as body:
         frame.enter(node.body)
-        assign_target(frame, node.target, variable, node.target)
+        assign_target(frame, node.target, counting.value(variable), node.target)
         _body(frame, loop, node.body)
-    frame.emit(ops.FOR, *bounds, at=node, regions=(body.close(),))
-    for variable_assigned in (frame.assigned or frozenset()) - (start or frozenset()):
-        frame.gaps[variable_assigned] = (
-            "not assigned where this loop runs zero times", frame.loc(node)
-        )  # fmt: skip
+    frame.emit(ops.FOR, *counting.bounds, at=node, regions=(body.close(),))
+    _note_zero_trips(frame, start, node)
     _finish(frame, loop, start, node)
 
 
-def _bounds(frame: Frame, call: ast.Call) -> list[Op] | None:
-    """Start, stop and step of a `range` as ops of one integer type."""
-    if call.keywords or not 1 <= len(call.args) <= 3:
-        raise frame.error(
-            CubeTypeError, "range takes one to three numbers", call,
-            "write range(stop), range(start, stop) or range(start, stop, step)",
-        )  # fmt: skip
-
-    given = [Operand(_weak(lower_expression(frame, argument), frame), argument)
-             for argument in call.args]  # fmt: skip
-    if any(isinstance(operand.value, Poison) for operand in given):
-        return None
-    for operand in given:
-        _check_bound(frame, operand)
-    start = given[0] if len(given) > 1 else Operand(Known(0), call)
-    stop = given[0] if len(given) == 1 else given[1]
-    step = given[2] if len(given) > 2 else Operand(Known(1), call)
-    if known_value(frame, step.value) == 0:
-        raise frame.error(
-            CubeValueError, "the step of range is 0", step.node, "count up with 1, down with -1"
-        )
-    operands = [start, stop, step]
-    if all(isinstance(operand.value, Known) for operand in operands):
-        return [frame.const(INDEX, operand.value.value, operand.node)  # type: ignore[union-attr]
-                for operand in operands]  # fmt: skip
-    if _share_no_type(operands):  # any integers go together as bounds
-        operands = [_as_index(frame, operand) for operand in operands]
-    if isinstance(step.value, Known) and step.value.value < 0:
-        return _downward(frame, operands, call)
-    return unify(frame, operands, call, "count between")
-
-
-def _share_no_type(operands: list[Operand]) -> bool:
-    """Whether bounds, all of which fit `index`, have types that do not promote to one."""
-    types = [operand.value.type for operand in operands if isinstance(operand.value, Op)]
-    scalars = [type for type in types if isinstance(type, Scalar)]
-    if U64 in scalars:
-        return False
-    common: Scalar | None = scalars[0] if scalars else INDEX
-    for type in scalars[1:]:
-        common = promote(common, type) if common is not None else None
-    return common is None
-
-
-def _as_index(frame: Frame, operand: Operand) -> Operand:
-    if not isinstance(operand.value, Op):
-        return operand
-    return Operand(convert(frame, operand.value, INDEX, operand.node), operand.node)
-
-
-def _downward(frame: Frame, operands: list[Operand], call: ast.Call) -> list[Op]:
-    """A negative step beside unsigned bounds needs a wider, signed type."""
-    bounds = unify(frame, operands[:2], call, "count between")
-    type = scalar_type(bounds[0])
-    if not type.is_signed:
-        bounds = [convert(frame, bound, INDEX, call) for bound in bounds]
-        type = INDEX
-    step = operands[2].value
-    assert isinstance(step, Known)
-    return [*bounds, frame.const(type, step.value, operands[2].node)]
-
-
-def _weak(value: Value, frame: Frame) -> Value:
-    """A local that is a literal counts as the literal: loops over it run over `index`."""
-    if isinstance(value, Op) and value in frame.soft and value.opdef is ops.CONST:
-        return Known(value.attrs["value"])
-    return value
-
-
-def _check_bound(frame: Frame, operand: Operand) -> None:
-    value = operand.value
-    is_integer = is_number(value) and isinstance(value, Known) and isinstance(value.value, int)
-    if is_integer and isinstance(value, Known) and not isinstance(value.value, bool):
-        return
-    if isinstance(value, Op) and isinstance(value.type, Scalar) and value.type.is_integer:
-        return
-    op_type = value.type if isinstance(value, Op) else None
-    raise frame.error(
-        CubeTypeError,
-        f"a bound of range must be an integer, not {describe(value)}",
-        operand.node,
-        f"convert: cb.index({snippet(operand.node)})" if isinstance(op_type, Scalar) else "",
-    )
+def _note_zero_trips(frame: Frame, start: Assigned, node: ast.While | ast.For) -> None:
+    """Why what a loop assigns need not be assigned after it."""
+    for variable in (frame.assigned or frozenset()) - (start or frozenset()):
+        frame.gaps[variable] = ("not assigned where this loop runs zero times", frame.loc(node))
 
 
 # ── unrolled ─────────────────────────────────────────────────────────────────────────────────────

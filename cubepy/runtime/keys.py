@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from cubepy.errors import ArgumentError
 from cubepy.runtime.arguments import (
     Span,
     alias_classes,
@@ -89,7 +90,11 @@ def _add_unusual(value: Any, key_of: KeyOf, parts: list[Any], arrays: list[Any])
     elif isinstance(value, np.generic):
         parts.append(type(value))  # not its dtype, which calls itself equal to `int`
     else:
-        array = find_array(value, "an argument")
+        try:
+            array = find_array(value, "an argument")
+        except ArgumentError:
+            parts.append(object())  # like no other: it is refused by its name further on
+            return
         if array is None:
             parts.append(key_of(value))
         else:

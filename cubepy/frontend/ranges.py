@@ -1,0 +1,136 @@
+"""`range` at the head of a loop: start, stop and step as ops of one integer type.
+
+Any integers go together as bounds. A range known while compiling is not treated here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from cubepy.errors import CubeTypeError, CubeValueError
+from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, unify
+from cubepy.frontend.comptime import known_value
+from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.dispatch import lower_expression
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.promotion import promote
+from cubepy.frontend.values import Known, Poison, Value, is_number
+from cubepy.ir import INDEX, U64, Op, Scalar, ops
+from cubepy.records import dataclass
+
+__all__ = ["Counting", "counting_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What a loop counts: `bounds` are start, stop and step; `value` makes of the counter what the
+    loop variable is.
+    """
+
+    bounds: Sequence[Op]
+    value: Callable[[Op], Op] = lambda counter: counter
+
+
+def counting_of(frame: Frame, call: ast.Call) -> Counting | None:
+    """The bounds of a `range`; None where one of them was wrong and has been reported."""
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        raise frame.error(
+            CubeTypeError, "range takes one to three numbers", call,
+            "write range(stop), range(start, stop) or range(start, stop, step)",
+        )  # fmt: skip
+
+    given = [Operand(_weak(lower_expression(frame, argument), frame), argument)
+             for argument in call.args]  # fmt: skip
+    if any(isinstance(operand.value, Poison) for operand in given):
+        return None
+    for operand in given:
+        _check_bound(frame, operand)
+    start = given[0] if len(given) > 1 else Operand(Known(0), call)
+    stop = given[0] if len(given) == 1 else given[1]
+    step = given[2] if len(given) > 2 else Operand(Known(1), call)
+    if known_value(frame, step.value) == 0:
+        raise frame.error(
+            CubeValueError, "the step of range is 0", step.node, "count up with 1, down with -1"
+        )
+    operands = [start, stop, step]
+    if all(isinstance(operand.value, Known) for operand in operands):
+        bounds = [literal(frame, operand.value.value, INDEX, operand.node)  # type: ignore[union-attr]
+                  for operand in operands]  # fmt: skip
+        return Counting(bounds)
+    if _share_no_type(operands):  # any integers go together as bounds
+        operands = [_as_index(frame, operand) for operand in operands]
+    if isinstance(step.value, Known) and step.value.value < 0:
+        return _downward(frame, operands, call)
+    return Counting(unify(frame, operands, call, "count between"))
+
+
+def _share_no_type(operands: list[Operand]) -> bool:
+    """Whether bounds, all of which fit `index`, have types that do not promote to one."""
+    types = [operand.value.type for operand in operands if isinstance(operand.value, Op)]
+    scalars = [type for type in types if isinstance(type, Scalar)]
+    if U64 in scalars:
+        return False
+    common: Scalar | None = scalars[0] if scalars else INDEX
+    for type in scalars[1:]:
+        common = promote(common, type) if common is not None else None
+    return common is None
+
+
+def _as_index(frame: Frame, operand: Operand) -> Operand:
+    if not isinstance(operand.value, Op):
+        return operand
+    return Operand(convert(frame, operand.value, INDEX, operand.node), operand.node)
+
+
+def _downward(frame: Frame, operands: list[Operand], call: ast.Call) -> Counting:
+    """A negative step beside unsigned bounds needs a wider, signed type; u64 has none."""
+    bounds = unify(frame, operands[:2], call, "count between")
+    type = scalar_type(bounds[0])
+    step = operands[2].value
+    assert isinstance(step, Known)
+    if type == U64:
+        return _downward_wide(frame, bounds, -step.value, call)
+    if not type.is_signed:
+        bounds = [convert(frame, bound, INDEX, call) for bound in bounds]
+        type = INDEX
+    return Counting([*bounds, literal(frame, step.value, type, operands[2].node)])
+
+
+def _downward_wide(frame: Frame, bounds: list[Op], step: int, call: ast.Call) -> Counting:
+    """`range(start, stop, -step)` of u64: trips are counted up, and taken from the start."""
+    start, stop = bounds
+    zero, one = frame.const(U64, 0, call), frame.const(U64, 1, call)
+    stride = literal(frame, step, U64, call)
+    some = frame.emit(ops.GT, start, stop, at=call)
+    last = frame.emit(ops.SUB, frame.emit(ops.SUB, start, stop, at=call), one, at=call)
+    more = frame.emit(ops.ADD, frame.emit(ops.FLOOR_DIV, last, stride, at=call), one, at=call)
+    trips = frame.emit(ops.SELECT, some, more, zero, at=call)
+
+    def value(trip: Op) -> Op:
+        return frame.emit(ops.SUB, start, frame.emit(ops.MUL, trip, stride, at=call), at=call)
+
+    return Counting([zero, trips, one], value)
+
+
+def _weak(value: Value, frame: Frame) -> Value:
+    """A local that is a literal counts as the literal: loops over it run over `index`."""
+    if isinstance(value, Op) and value in frame.soft and value.opdef is ops.CONST:
+        return Known(value.attrs["value"])
+    return value
+
+
+def _check_bound(frame: Frame, operand: Operand) -> None:
+    value = operand.value
+    is_integer = is_number(value) and isinstance(value, Known) and isinstance(value.value, int)
+    if is_integer and isinstance(value, Known) and not isinstance(value.value, bool):
+        return
+    if isinstance(value, Op) and isinstance(value.type, Scalar) and value.type.is_integer:
+        return
+    op_type = value.type if isinstance(value, Op) else None
+    raise frame.error(
+        CubeTypeError,
+        f"a bound of range must be an integer, not {describe(value)}",
+        operand.node,
+        f"convert: cb.index({snippet(operand.node)})" if isinstance(op_type, Scalar) else "",
+    )
