@@ -9,6 +9,7 @@ from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
 from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE, FAST
 from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.interleaved import emit_neighbours, neighbours_of
 from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.plane import emit_plane
 from cubepy.codegen.llvm.reports import emit_assert, emit_print
@@ -26,9 +27,13 @@ _COMPARISONS = (ops.LT, ops.LE, ops.GT, ops.GE)
 
 def emit_region(gang: Gang, region: Region) -> None:
     """Every op of a region, up to where no lane goes on."""
+    neighbours = neighbours_of(region)
     for op in region.ops:
         if gang.dead:
             return
+        gang.w.loc = op.loc
+        if op in neighbours and emit_neighbours(gang, neighbours[op], op):
+            continue
         emit_op(gang, op)
 
 
