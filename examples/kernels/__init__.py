@@ -2,9 +2,14 @@
 
 Every kernel is followed by a plain NumPy function that computes the same; tests hold the two
 together on every runtime. They show the language: loops that break, shared memory, barriers, plane
-operations, atomics.
+operations, atomics, structs, vectors.
 """
 
+from examples.kernels.bodies import (
+    World,
+    nbody,
+    nbody_numpy,
+)
 from examples.kernels.control import (
     collatz_lengths,
     collatz_lengths_numpy,
@@ -39,6 +44,7 @@ from examples.kernels.windows import (
 )
 
 __all__ = [
+    "World",
     "block_sum",
     "block_sum_numpy",
     "collatz_lengths",
@@ -57,6 +63,8 @@ __all__ = [
     "mandelbrot_numpy",
     "matmul",
     "matmul_numpy",
+    "nbody",
+    "nbody_numpy",
     "saxpy",
     "saxpy_numpy",
     "softmax_rows",

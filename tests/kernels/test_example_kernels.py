@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cubepy as cb
 from cubepy.runtime import device
 from examples import kernels
 
@@ -183,3 +184,16 @@ def test_to_polar(target: str) -> None:
     expected = kernels.to_polar_numpy(x, y)
     same_bits(radius, expected[0])
     same_bits(quadrant, expected[1])
+
+
+@every_device
+@pytest.mark.parametrize("count", [1, 5, 70])
+def test_nbody(target: str, count: int) -> None:
+    world = kernels.World(*(cb.f32(each) for each in (0.5, 0.25, 0.125)))
+    bodies, velocities = normal(4 * count), normal(4 * count, seed=2)
+    velocities[3::4] = 0
+    faster, moved = velocities.copy(), np.zeros_like(bodies)
+    kernels.nbody.over(count, device=target)(world, bodies, faster, moved)
+    expected = kernels.nbody_numpy(world, bodies, velocities)
+    same_bits(faster, expected[0])
+    same_bits(moved, expected[1])
