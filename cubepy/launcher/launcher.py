@@ -14,6 +14,7 @@ from typing import Any
 from cubepy import frontend
 from cubepy.compiler import Observe, Stages, build
 from cubepy.errors import ArgumentError, CubeError, LaunchError, RuntimeUnavailable
+from cubepy.launcher.again import Again, again_of
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
 from cubepy.launcher.tracebacks import short_tracebacks, shortened
@@ -76,7 +77,7 @@ class _Learnt:
 class Launcher:
     """A kernel with its sizes, device and check: call it with arguments."""
 
-    __slots__ = ("_device", "_last", "_learnt", "_native", "_plans", "_resolver", "_work")
+    __slots__ = ("_again", "_device", "_last", "_learnt", "_native", "_plans", "_resolver", "_work")
 
     def __init__(
         self,
@@ -92,6 +93,7 @@ class Launcher:
         self._native = native.attach(self, resolver.signature) if native is not None else None
         self._learnt: dict[Any, _Learnt] = {}
         self._last: _Learnt | None = None
+        self._again: Again | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         try:
@@ -100,6 +102,8 @@ class Launcher:
             raise shortened(error) from error.__cause__
 
     def _launch(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        if self._again is not None and not keywords and self._again.launched(arguments):
+            return
         resolver = self._resolver
         if keywords or len(arguments) != resolver.positional:
             arguments = resolver.bind(arguments, keywords)
@@ -107,6 +111,7 @@ class Launcher:
         key = launch_key(arguments, resolver.comptime, frontend.comptime_key)
         record = self._record(plan, key, arguments)
         record.run(plan.device, plan.grid, arguments)
+        self._again = again_of(record, plan.grid, arguments)
         if self._native is not None:
             learnt = self._last
             if learnt is None or learnt.record is not record:
@@ -214,7 +219,7 @@ class Launcher:
 class PreparedLaunch:
     """A launch with types, sizes and device settled: call it with arguments of those types."""
 
-    __slots__ = ("_key", "_native", "_plan", "_record", "_resolver")
+    __slots__ = ("_again", "_key", "_native", "_plan", "_record", "_resolver")
 
     def __init__(
         self,
@@ -228,10 +233,13 @@ class PreparedLaunch:
         self._plan = plan
         self._record = record
         self._key = key
+        self._again: Again | None = None
         self._native = native.attach(self, resolver.signature) if native is not None else None
 
     @short_tracebacks
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        if self._again is not None and not keywords and self._again.launched(arguments):
+            return
         resolver, record, plan = self._resolver, self._record, self._plan
         values = resolver.bind(arguments, keywords)
         if launch_key(values, resolver.comptime, frontend.comptime_key) != self._key:
@@ -243,6 +251,7 @@ class PreparedLaunch:
             record = self._record = resolver.resolve(plan.options, plan.device, values)
             self.learn(values)
         record.run(plan.device, plan.grid, values)
+        self._again = again_of(record, plan.grid, values)
 
     def learn(self, values: Sequence[Any]) -> None:
         """Let machine code take calls with values like these, if it can."""

@@ -19,6 +19,7 @@ from cubepy.runtime import (
     Device,
     Grid,
     LoadedKernel,
+    MemoryLaunch,
     QuickLaunch,
     Stream,
     alias_classes,
@@ -47,7 +48,7 @@ class Record:
     kernel: LoadedKernel
     positions: tuple[int, ...]
     foreign: frozenset[int]
-    quick: QuickLaunch | None
+    quick: QuickLaunch | MemoryLaunch | None
     watched: Watched
 
     def run(

@@ -51,7 +51,7 @@ from cubepy.runtime.native import (
 )
 from cubepy.runtime.packing import Packer, grid_words, pack
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
-from cubepy.runtime.quick import QuickLaunch, quick_launch
+from cubepy.runtime.quick import MemoryLaunch, QuickLaunch, quick_launch
 from cubepy.runtime.recording import Recording, capture, recording_here
 from cubepy.runtime.registry import (
     Registry,
@@ -92,6 +92,7 @@ __all__ = [
     "HostEvent",
     "Lease",
     "LoadedKernel",
+    "MemoryLaunch",
     "MemoryPool",
     "MemoryStats",
     "NativeEntry",

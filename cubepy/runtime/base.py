@@ -176,6 +176,30 @@ class Device(ABC):
         """
         return HostEvent.now()
 
+    def pending(self) -> Event | None:
+        """An event behind every launch that was given to no stream, where a stream may overtake it.
+
+        By default none can: launches have finished when they return.
+        """
+        return None
+
+    @property
+    def takes_memories(self) -> bool:
+        """Whether there is `memory_launch`, a short way for buffers in memory of the device's own.
+
+        Its kernels read the argument block of their `Abi`, whose addresses count from the start of
+        each array's memory.
+        """
+        return False
+
+    def memory_launch(
+        self, kernel: LoadedKernel, grid: Grid
+    ) -> Callable[[Sequence[Any], bytes], None]:
+        """A function that is `launch` for kernels without a report, given the memories of the
+        arrays in order and the argument block. The very same objects need not be looked at again.
+        """
+        raise NotImplementedError
+
     @property
     def takes_words(self) -> bool:
         """Whether kernels read the argument block of their `Abi`, and host memory as it is.

@@ -112,7 +112,14 @@ class Uses:
         if writes:
             self._writer, self._readers = event, ()
         else:
-            self._readers = (*(each for each in self._readers if not each.done), event)
+            # an event is behind all earlier ones of its stream
+            others = [each for each in self._readers if each.stream is not event.stream]
+            self._readers = (*(each for each in others if not each.done), event)
+
+    def settle_streams(self, *, writes: bool) -> None:
+        """Wait for launches on streams; those without a stream happen in order as they are."""
+        if any(event.stream is not None for event in self.before(writes=writes)):
+            self.settle(writes=writes)
 
     def settle(self, *, writes: bool) -> None:
         """Wait until the host may read, or write. An error is raised once."""

@@ -84,12 +84,11 @@ def _launch_here(
     device: Device, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding], buffers: Touched
 ) -> None:
     for uses, writes in buffers:
-        uses.settle(writes=writes)
+        uses.settle_streams(writes=writes)
     device.launch(kernel, grid, bindings)
-    if buffers:
-        event = device.record()
-        if not event.done:
-            _remember(event, buffers)
+    event = device.pending() if buffers else None
+    if event is not None:
+        _remember(event, buffers)
 
 
 def _launch_there(

@@ -1,19 +1,22 @@
-"""The short way of a launch, on devices that take words.
+"""The short ways of a launch: no bindings and no copies are made.
 
-For buffers, and for NumPy arrays that lie as kernels need them: no bindings and no copies are made,
-addresses, shapes and strides go straight into the argument block. Whoever takes it has made sure,
-by the key of the launch, that every array argument is of the kind it was made for.
+:class:`QuickLaunch` is for devices that take words: addresses, shapes and strides of buffers, and
+of NumPy arrays that lie as kernels need them, go straight into the argument block.
+:class:`MemoryLaunch` is for buffers of devices with memory of their own. Whoever takes one has made
+sure, by the key of the launch, that every array argument is of the kind it was made for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from operator import is_not
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from cubepy.ir import F32, F64, BufferType, Scalar, StrideClass, Type
+from cubepy.ir import F32, F64, Access, BufferType, Scalar, StrideClass, Type
 from cubepy.runtime.arguments import ArrayFacts, address_of
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
@@ -21,7 +24,7 @@ from cubepy.runtime.packing import Packer, scalar_word
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.targeted import memory_owner
 
-__all__ = ["QuickLaunch", "quick_launch"]
+__all__ = ["MemoryLaunch", "QuickLaunch", "quick_launch"]
 
 
 def quick_launch(
@@ -30,7 +33,7 @@ def quick_launch(
     positions: Sequence[int],
     values: Sequence[object],
     facts: Sequence[ArrayFacts | None],
-) -> QuickLaunch | None:
+) -> QuickLaunch | MemoryLaunch | None:
     """The short way for launches like this one, or None if it is not open to them.
 
     `positions` says which argument each parameter of the kernel is, `facts` has those of the
@@ -40,8 +43,13 @@ def quick_launch(
         _kind_of(device, type, values[at], fact)
         for at, type, fact in zip(positions, kernel.artifact.abi.types, facts, strict=True)
     ]
-    usable = device.takes_words and _Kind.UNUSABLE not in kinds
-    return QuickLaunch(device, kernel, positions, kinds) if usable else None
+    if _Kind.UNUSABLE in kinds:
+        return None
+    if device.takes_words:
+        return QuickLaunch(device, kernel, positions, kinds)
+    own = device.takes_memories and not {_Kind.VECTOR, _Kind.ARRAY} & set(kinds)
+    silent = not kernel.artifact.faults and not kernel.artifact.prints
+    return MemoryLaunch(device, kernel, positions, kinds) if own and silent else None
 
 
 class _Kind(IntEnum):
@@ -103,23 +111,96 @@ class QuickLaunch:
                 numbers.append(self._device.address(value.memory) + value.offset)
                 numbers += value.shape
                 numbers += [stride // size for stride in value.strides]
-            elif type(value) is float and (
-                kind is _Kind.F64 or (kind is _Kind.F32 and -_SAFE < value < _SAFE)
-            ):
-                numbers.append(value)  # packing rounds it, once
             else:
-                numbers.append(self._scalar(number, value))
+                numbers.append(_number(self._kernel, number, kind, value))
         numbers += grid.cube_count
         numbers += grid.extent
         numbers.append(0)
         return self._packer.block(numbers)
 
-    def _scalar(self, number: int, value: object) -> float:
-        artifact = self._kernel.artifact
-        element = artifact.abi.types[number]
-        assert isinstance(element, Scalar)
-        place = f"{artifact.kernel_name}: argument {artifact.abi.names[number]!r}"
-        return scalar_word(convert_scalar(value, element, place), element)
+
+class MemoryLaunch:
+    """Launches of one kernel with buffers of a device and numbers."""
+
+    __slots__ = ("_block", "_device", "_kernel", "_launch", "_packer", "_parameters")
+
+    def __init__(
+        self,
+        device: Device,
+        kernel: LoadedKernel,
+        positions: Sequence[int],
+        kinds: Sequence[_Kind],
+    ) -> None:
+        self._device = memory_owner(device)
+        self._kernel = kernel
+        self._packer = Packer(kernel.artifact.abi)
+        self._launch: tuple[Grid | None, Callable[[Sequence[Any], bytes], None]] = (None, _none)
+        # the values of the last launch, with their memories and block
+        self._block: tuple[Sequence[Any], Sequence[Any], bytes] = ((), (), b"")
+        types, accesses = kernel.artifact.abi.types, kernel.artifact.access
+        self._parameters = [
+            (number, at, kind, type.element.size if isinstance(type, BufferType) else 0, access)
+            for number, (at, kind, type, access) in enumerate(
+                zip(positions, kinds, types, accesses, strict=True)
+            )
+        ]
+
+    def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
+        """Launch; the device may still be at it afterwards."""
+        known, run = self._launch
+        if known is not grid:
+            run = self._device.memory_launch(self._kernel, grid)
+            self._launch, self._block = (grid, run), ((), (), b"")
+        last, memories, block = self._block
+        if len(last) != len(values) or any(map(is_not, last, values)):
+            memories, block = self._made(grid, values)
+            if ndarray not in map(type, values):  # one without axes may hold another number
+                self._block = values, memories, block
+        for _, at, kind, _, access in self._parameters:
+            if kind is _Kind.BUFFER and values[at].uses.any:
+                values[at].uses.settle_streams(writes=access is not Access.READ)
+        run(memories, block)
+        event = self._device.pending()
+        if event is not None:
+            for _, at, kind, _, access in self._parameters:
+                if kind is _Kind.BUFFER:
+                    values[at].uses.add(event, writes=access is not Access.READ)
+
+    def words(self, grid: Grid, values: Sequence[Any]) -> None:
+        """Nothing that a recording could keep."""
+        return
+
+    def _made(self, grid: Grid, values: Sequence[Any]) -> tuple[Sequence[Any], bytes]:
+        numbers: list[float] = []
+        memories = []
+        for number, at, kind, size, _ in self._parameters:
+            value = values[at]
+            if kind is _Kind.BUFFER:
+                memories.append(value.memory)
+                numbers.append(value.offset)
+                numbers += value.shape
+                numbers += [stride // size for stride in value.strides]
+            else:
+                numbers.append(_number(self._kernel, number, kind, value))
+        numbers += (*grid.cube_count, *grid.extent, 0)
+        return memories, self._packer.block(numbers)
+
+
+def _number(kernel: LoadedKernel, number: int, kind: _Kind, value: object) -> float:
+    """A scalar argument as the packer takes it."""
+    if type(value) is float and (
+        kind is _Kind.F64 or (kind is _Kind.F32 and -_SAFE < value < _SAFE)
+    ):
+        return value  # packing rounds it, once
+    artifact = kernel.artifact
+    element = artifact.abi.types[number]
+    assert isinstance(element, Scalar)
+    place = f"{artifact.kernel_name}: argument {artifact.abi.names[number]!r}"
+    return scalar_word(convert_scalar(value, element, place), element)
+
+
+def _none(memories: Sequence[Any], words: bytes) -> None:
+    """What runs before there is a grid: it never does."""
 
 
 def _nothing(words: bytes) -> None:

@@ -19,7 +19,7 @@ from cubepy.records import dataclass
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.launch import launch
-from cubepy.runtime.quick import QuickLaunch
+from cubepy.runtime.quick import MemoryLaunch, QuickLaunch
 from cubepy.runtime.streams import Stream
 from cubepy.runtime.switches import close_calls, reopen_calls, switches
 from cubepy.runtime.targeted import memory_owner
@@ -61,7 +61,7 @@ class Recording:
         grid: Grid,
         arguments: Sequence[Any],
         positions: Sequence[int],
-        quick: QuickLaunch | None,
+        quick: QuickLaunch | MemoryLaunch | None,
     ) -> None:
         """Write a launch down. `positions`: which argument each parameter of the kernel is."""
         if grid.cubes == 0:

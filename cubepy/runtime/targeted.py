@@ -89,6 +89,14 @@ class TargetedDevice(Device):
         """The inner device's."""
         return self.inner.native_table(base)
 
+    def pending(self) -> Event | None:
+        """The inner device's."""
+        return self.inner.pending()
+
+    @property
+    def takes_memories(self) -> bool:
+        return self.inner.takes_memories
+
     @property
     def takes_words(self) -> bool:
         return self.inner.takes_words

@@ -9,40 +9,61 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
+from operator import mul
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
 from cubepy.errors import OutOfMemoryError, RuntimeUnavailable
-from cubepy.records import dataclass, field
 from cubepy.runtime import (
     ArrayBinding,
     Binding,
     Device,
+    Event,
     Grid,
     LoadedKernel,
     Runtime,
+    Stream,
     pack,
     raise_fault,
     report_block,
     write_prints,
 )
 from cubepy.target import Artifact, Target
-from cubepy_opencl.driver import binary_of, build, explained, load_binary, open_devices
+from cubepy_opencl.driver import binary_of, build, error_for, explained, load_binary, open_devices
 from cubepy_opencl.probe import build_options, features_of_device
+from cubepy_opencl.queues import OpenclStream, Queue
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Code:
-    """A kernel of the driver's; its arguments are set and used under `lock`."""
+    """A kernel of the driver's; its arguments are set and used under `lock`, `given` are those."""
 
-    kernel: Any
-    group: tuple[int, ...]
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    __slots__ = ("given", "group", "kernel", "lock")
+
+    def __init__(self, kernel: Any, group: tuple[int, ...]) -> None:
+        self.kernel = kernel
+        self.group = group
+        self.lock = threading.Lock()
+        self.given: tuple[Sequence[Any], bytes] = ((), b"")
+
+    def size(self, grid: Grid) -> tuple[int, ...]:
+        """The units of a launch along each axis."""
+        return tuple(map(mul, grid.cube_count, self.group))
+
+    def give(self, memories: Sequence[Any], words: bytes) -> None:
+        """Set the arguments, unless they are the very same as before; under the lock."""
+        before, block = self.given
+        if memories is not before:
+            for number, memory in enumerate(memories):
+                self.kernel.set_arg(number, memory)
+        if words is not block:
+            self.kernel.set_arg(len(memories), words)
+        self.given = memories, words
 
 
 class OpenclDevice(Device):
@@ -51,6 +72,7 @@ class OpenclDevice(Device):
     def __init__(self, device: Any, number: int) -> None:
         self._device = device
         self._number = number
+        self._streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 
     @property
     def name(self) -> str:
@@ -67,9 +89,9 @@ class OpenclDevice(Device):
             return cl.Context([self._device])
 
     @functools.cached_property
-    def _queue(self) -> Any:
+    def _queue(self) -> Queue:
         with explained(self.name):
-            return cl.CommandQueue(self._context)
+            return Queue(self, self._context)
 
     @functools.cached_property
     def target(self) -> Target:
@@ -93,13 +115,13 @@ class OpenclDevice(Device):
         """Copy a contiguous host array to the start of a buffer."""
         if data.nbytes:
             with explained(f"{self.name}: writing"):
-                cl.enqueue_copy(self._queue, memory, data.reshape(-1).view(np.uint8))
+                cl.enqueue_copy(self._queue.handle, memory, data.reshape(-1).view(np.uint8))
 
     def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
         """Copy the start of a buffer into a contiguous host array, after all launches before."""
         if data.nbytes:
             with explained(f"{self.name}: reading"):
-                cl.enqueue_copy(self._queue, data.reshape(-1).view(np.uint8), memory)
+                cl.enqueue_copy(self._queue.handle, data.reshape(-1).view(np.uint8), memory)
 
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
         """Host memory is never used as it is."""
@@ -136,43 +158,92 @@ class OpenclDevice(Device):
             group = kernel.get_work_group_info(
                 cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE, self._device
             )
-        return LoadedKernel(artifact=artifact, handle=_Code(kernel=kernel, group=tuple(group)))
+        return LoadedKernel(artifact=artifact, handle=_Code(kernel, tuple(group)))
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Enqueue the kernel; waits only where it may have something to report."""
-        if not grid.cubes:
-            return
+        if grid.cubes:
+            report = self.enqueue(self._queue, kernel, grid, bindings)
+            if report is not None:
+                report()
+
+    def enqueue(
+        self, queue: Queue, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]
+    ) -> Callable[[], None] | None:
+        """Give a queue a launch; what looks at its report afterwards, if it makes one."""
         artifact, code = kernel.artifact, kernel.handle
         words = pack(artifact.abi, bindings, grid, [0] * len(bindings)).tobytes()
         memories = [each.memory for each in bindings if isinstance(each, ArrayBinding)]
         block = report_block(artifact)
-        report = None
         if block is not None:
-            report = self.alloc(block.nbytes)
-            self.write(report, block)
-            memories.append(report)
-        self._enqueue(artifact.kernel_name, code, grid, memories, words)
-        if block is not None:
-            self.read(report, block)
-            write_prints(artifact, grid, block)
-            raise_fault(artifact, grid, block)
+            memories.append(self._copy(queue, block))
+        with explained(artifact.kernel_name), code.lock:
+            code.give(memories, words)
+            queue.enqueue(code.kernel, code.size(grid), code.group)
+        if block is None:
+            return None
+        return functools.partial(_look, queue, artifact, grid, memories[-1], block)
 
-    def _enqueue(
-        self, name: str, code: _Code, grid: Grid, memories: Sequence[Any], words: bytes
-    ) -> None:
-        size = tuple(
-            count * units for count, units in zip(grid.cube_count, code.group, strict=True)
-        )
-        with explained(name), code.lock:
-            for number, memory in enumerate(memories):
-                code.kernel.set_arg(number, memory)
-            code.kernel.set_arg(len(memories), words)
-            cl.enqueue_nd_range_kernel(self._queue, code.kernel, size, code.group)
+    def _copy(self, queue: Queue, block: np.ndarray[Any, Any]) -> Any:
+        memory = self.alloc(block.nbytes)
+        with explained(f"{self.name}: writing"):
+            cl.enqueue_copy(queue.handle, memory, block)
+        return memory
+
+    @property
+    def takes_memories(self) -> bool:
+        return True
+
+    def memory_launch(
+        self, kernel: LoadedKernel, grid: Grid
+    ) -> Callable[[Sequence[Any], bytes], None]:
+        """Enqueue and nothing else."""
+        code: _Code = kernel.handle
+        name, size, queue = kernel.artifact.kernel_name, code.size(grid), self._queue
+
+        def run(memories: Sequence[Any], words: bytes) -> None:
+            try:
+                with code.lock:
+                    code.give(memories, words)
+                    queue.enqueue(code.kernel, size, code.group)
+            except cl.Error as error:
+                raise error_for(error, name) from error
+
+        return run if grid.cubes else _nothing
+
+    def stream(self) -> Stream:
+        """A queue of the driver, behind all launches so far."""
+        made = OpenclStream(self, self._context)
+        made.wait(self.record())
+        self._streams.add(made)
+        return made
+
+    def pending(self) -> Event | None:
+        """Behind the last launch, if there are streams that could overtake it."""
+        return self.record() if self._streams else None
+
+    def record(self) -> Event:
+        """Behind the last launch."""
+        return self._queue.event(None)
 
     def sync(self) -> None:
         """Wait until every launch has finished."""
         with explained(self.name):
-            self._queue.finish()
+            self._queue.handle.finish()
+
+
+def _look(
+    queue: Queue, artifact: Artifact, grid: Grid, memory: Any, block: np.ndarray[Any, Any]
+) -> None:
+    """Read what a launch reported, write its prints, raise its fault."""
+    with explained(artifact.kernel_name):
+        cl.enqueue_copy(queue.handle, block, memory)
+    write_prints(artifact, grid, block)
+    raise_fault(artifact, grid, block)
+
+
+def _nothing(memories: Sequence[Any], words: bytes) -> None:
+    """A launch without cubes."""
 
 
 class OpenclRuntime(Runtime):

@@ -24,7 +24,15 @@ from cubepy.errors import BackendError, CubeError, DeviceLostError, LaunchError,
 from cubepy.location import excerpt
 from cubepy.target import Artifact
 
-__all__ = ["binary_of", "build", "explained", "load_binary", "open_devices", "program_of"]
+__all__ = [
+    "binary_of",
+    "build",
+    "error_for",
+    "explained",
+    "load_binary",
+    "open_devices",
+    "program_of",
+]
 
 _VENDORS = "OCL_ICD_VENDORS"
 _SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
@@ -133,7 +141,7 @@ def explained(what: str) -> Iterator[None]:
     try:
         yield
     except cl.Error as error:
-        raise _error_for(error, what) from error
+        raise error_for(error, what) from error
 
 
 _STATUS = cl.status_code
@@ -155,7 +163,8 @@ _SIZES = frozenset(
 )
 
 
-def _error_for(error: Any, what: str) -> CubeError:
+def error_for(error: Any, what: str) -> CubeError:
+    """The project's own error for one of the driver's."""
     code, said = error.code, str(error).splitlines()[0]
     if code in _MEMORY or isinstance(error, cl.MemoryError):
         return OutOfMemoryError(f"{what}: the device has not enough memory ({said})")

@@ -1,0 +1,126 @@
+"""Queues of a device: launches in order, events behind them, what they reported.
+
+Every queue keeps the driver's event of the last launch, so that an event costs nothing until it is
+asked. Queues measure time on the device's clock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyopencl as cl
+
+from cubepy.runtime import Binding, Event, Grid, LoadedKernel, Stream
+from cubepy_opencl.driver import explained
+
+if TYPE_CHECKING:
+    from cubepy_opencl.device import OpenclDevice
+
+__all__ = ["OpenclEvent", "OpenclStream", "Queue"]
+
+Report = Callable[[], None]
+
+
+class Queue:
+    """One queue of the driver, and what happened in it. Safe to use from several threads."""
+
+    def __init__(self, device: OpenclDevice, context: Any) -> None:
+        self.device = device
+        self.handle = cl.CommandQueue(
+            context, properties=cl.command_queue_properties.PROFILING_ENABLE
+        )
+        self._lock = threading.Lock()
+        self._last: Any = None
+        self._reports: list[Report] = []
+
+    def enqueue(self, kernel: Any, size: tuple[int, ...], group: tuple[int, ...]) -> None:
+        """Launch a kernel whose arguments are set."""
+        self._last = cl.enqueue_nd_range_kernel(self.handle, kernel, size, group)
+
+    def add_report(self, report: Report) -> None:
+        """Something to look at once the launches so far have finished."""
+        with self._lock:
+            self._reports.append(report)
+
+    def event(self, stream: Stream | None) -> OpenclEvent:
+        """An event behind all launches so far."""
+        return OpenclEvent(self, self._last, stream)
+
+    def look(self) -> None:
+        """Look at all reports, after the launches that make them; raises the first fault."""
+        with self._lock:
+            reports, self._reports = self._reports, []
+        for report in reports:
+            report()
+
+
+class OpenclEvent(Event):
+    """A launch of the driver that has finished, or will; None if there was no launch before it."""
+
+    def __init__(self, queue: Queue, last: Any, stream: Stream | None) -> None:
+        self.stream = stream
+        self._queue = queue
+        self._last = last
+        if last is None:
+            with explained("a marker"):
+                self._last = cl.enqueue_marker(queue.handle)
+
+    @property
+    def done(self) -> bool:
+        """Whether the driver says so."""
+        status: int = self._last.command_execution_status
+        return status <= cl.command_execution_status.COMPLETE
+
+    def wait(self) -> None:
+        """Wait for the driver; raises what the launches reported."""
+        with explained("waiting for a launch"):
+            self._last.wait()
+        self._queue.look()
+
+    @property
+    def device(self) -> OpenclDevice:
+        """Whose launch it is."""
+        return self._queue.device
+
+    @property
+    def seconds(self) -> float:
+        with explained("waiting for a launch"):
+            self._last.wait()
+            end: int = self._last.profile.end
+        return end * 1e-9
+
+    def hold_back(self, queue: Queue) -> None:
+        """Let what is given to another queue of the device begin behind this."""
+        with explained("waiting for a stream"):
+            cl.enqueue_barrier(queue.handle, wait_for=[self._last])
+            self._queue.handle.flush()
+
+
+class OpenclStream(Stream):
+    """A queue of its own."""
+
+    def __init__(self, device: OpenclDevice, context: Any) -> None:
+        super().__init__(device)
+        self._device = device
+        with explained(f"a stream of {device.name}"):
+            self._queue = Queue(device, context)
+
+    def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Give the queue a launch."""
+        if grid.cubes:
+            report = self._device.enqueue(self._queue, kernel, grid, bindings)
+            if report is not None:
+                self._queue.add_report(report)
+
+    def record(self) -> Event:
+        """An event behind the last launch."""
+        return self._queue.event(self)
+
+    def wait(self, event: Event) -> None:
+        """Let the driver wait where the event is its own."""
+        if isinstance(event, OpenclEvent) and event.device is self._device:
+            event.hold_back(self._queue)
+        else:
+            event.wait()
