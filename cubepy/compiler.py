@@ -143,7 +143,7 @@ def _parts(kernel: ir.Kernel, target: Target) -> Iterator[tuple[str, bytes]]:
 
 
 # Words of IR text that stand where a fault is reported with its place.
-REPORTS = ("validate", "assert")
+REPORTS = ("validate", "assert", "check_bounds")
 
 
 @functools.cache

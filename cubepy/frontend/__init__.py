@@ -4,6 +4,7 @@ Other packages import from here, never from the modules inside.
 """
 
 # Each of these registers what it lowers.
+from cubepy.frontend import atomics as _atomics  # noqa: F401
 from cubepy.frontend import calls as _calls  # noqa: F401
 from cubepy.frontend import cooperation as _cooperation  # noqa: F401
 from cubepy.frontend import declarations as _declarations  # noqa: F401
@@ -43,6 +44,7 @@ from cubepy.frontend.lang import (
     Position,
     Tensor,
 )
+from cubepy.frontend.layouts import Layout
 from cubepy.frontend.lower import (
     lower,
 )
@@ -261,6 +263,7 @@ __all__ = [
     "Intrinsic",
     "KernelSource",
     "LaunchOptions",
+    "Layout",
     "Number",
     "PlaneSize",
     "Position",

@@ -17,7 +17,7 @@ from cubepy.frontend.values import (
     Known,
     Poison,
     Value,
-    is_memory,
+    as_array,
     is_number,
     same_kind,
     with_items,
@@ -90,7 +90,7 @@ def _pair(
             f"a condition at run time cannot choose between {describe(a)} and {describe(b)}",
             at,
             "choose while compiling, or use the values inside the arms: "
-            + ("x[i] if … else y[i]" if is_memory(a) or is_memory(b) else "f(v) if … else g(v)"),
+            + ("x[i] if … else y[i]" if as_array(a) or as_array(b) else "f(v) if … else g(v)"),
         )
     pairs.append(_typed_pair(frame, then, other, at))
     return POISON

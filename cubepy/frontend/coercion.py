@@ -24,13 +24,12 @@ from cubepy.frontend.promotion import (
 )
 from cubepy.frontend.values import (
     Known,
-    Partial,
     StructValue,
     TupleValue,
     Value,
     Vectorized,
     VectorValue,
-    is_memory,
+    as_array,
     is_number,
 )
 from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar, ops
@@ -144,7 +143,7 @@ def no_integer_type(frame: Frame, number: Any, at: ast.AST) -> SourceError:
 
 def _part_of(value: Value, at: ast.AST) -> str:
     """How to get at a number of what is none itself."""
-    if is_memory(value) or isinstance(value, Partial | Vectorized):
+    if as_array(value) is not None or isinstance(value, Vectorized):
         return f"subscript it: {snippet(at)}[i]"
     if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
@@ -255,7 +254,7 @@ def _as_bool(value: Value, at: ast.AST) -> str:
     if isinstance(value, VectorValue):
         text = text if value.element == BOOL else f"{text} != 0"
         return f"of every element: all({text}); of some: any({text})"
-    if is_memory(value):
+    if as_array(value) is not None:
         return f"compare an element, or its length: len({text}) > 0"
     return f"compare: {text} != 0" if is_scalar(value) else ""
 

@@ -7,16 +7,19 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from cubepy.frontend.values import (
+    ArrayMethod,
     Known,
     LocalFunction,
+    Mapped,
     Method,
-    Partial,
+    Sliced,
     StructValue,
     Text,
     TupleValue,
     Value,
     Vectorized,
     VectorValue,
+    memory_of,
 )
 from cubepy.ir import Op
 
@@ -41,10 +44,14 @@ def describe(value: Value) -> str:
     if isinstance(value, LocalFunction):
         return "a function"
     if isinstance(value, Vectorized):
-        return f"{describe(value.memory)} in vectors of {value.count}"
+        return f"{describe(value.array)} in vectors of {value.count}"
     if isinstance(value, Text):
         return "a text of run-time values"
-    return "an array with too few subscripts" if isinstance(value, Partial) else "nothing"
+    if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
+        return "an array with too few subscripts"
+    if isinstance(value, Sliced | Mapped):
+        return f"a view of {describe(memory_of(value))}"
+    return f"the method {value.name}" if isinstance(value, ArrayMethod) else "nothing"
 
 
 def describe_object(value: object) -> str:

@@ -36,21 +36,37 @@ def may_write(source: KernelSource, name: str) -> bool:
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             if any(_is_name(_base(value), name) for value in given if _may_be_array(value)):
                 return True
-        elif isinstance(node, ast.Assign) and _is_name(node.value, name):
+        elif isinstance(node, ast.Assign) and _may_be_array(node.value) \
+                and _is_name(_base(node.value), name):  # fmt: skip
             return True  # another name for it
     return False
 
 
 def _may_be_array(value: ast.expr) -> bool:
     """A name, or a part of something; an element is no array unless subscripts are missing."""
-    return isinstance(value, ast.Name | ast.Attribute | ast.Starred)
+    return isinstance(value, ast.Name | ast.Attribute | ast.Starred) or _is_view(value)
+
+
+# Methods of arrays that give another view of the same memory.
+_VIEWING = frozenset({"reshape", "view", "vectorized"})
+
+
+def _is_view(node: ast.expr) -> bool:
+    """Whether an expression is surely no element, but a part of an array or all of it."""
+    if isinstance(node, ast.Subscript):
+        return any(isinstance(part, ast.Slice) for part in ast.walk(node))
+    return isinstance(node, ast.Call) and _called(node) in _VIEWING
 
 
 def _base(node: ast.expr) -> ast.expr:
-    """What is left without subscripts and attributes."""
-    while isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
-        node = node.value
-    return node
+    """What is left without subscripts, attributes and views."""
+    while True:
+        if isinstance(node, ast.Call) and _called(node) in _VIEWING:
+            node = node.func
+        elif isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
+            node = node.value
+        else:
+            return node
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

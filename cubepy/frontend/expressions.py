@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cubepy.errors import CubeNameError, CubeSyntaxError, CubeTypeError
+from cubepy.frontend.arrays import array_attribute
 from cubepy.frontend.branches import Arm, chosen, is_cheap
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare
@@ -24,7 +25,6 @@ from cubepy.frontend.comptime import (
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Assigned, Frame
-from cubepy.frontend.memory import memory_attribute
 from cubepy.frontend.names import free_names, read_names
 from cubepy.frontend.operators import binary, evaluate_in_python, unary
 from cubepy.frontend.values import (
@@ -35,7 +35,7 @@ from cubepy.frontend.values import (
     Poison,
     TupleValue,
     Value,
-    is_memory,
+    as_array,
     items_in_order,
     kept,
 )
@@ -95,8 +95,9 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
         found = reader(frame, owner, node.attr, node)
         if found is not None:
             return found
-    if isinstance(owner, Op) and is_memory(owner):
-        return memory_attribute(frame, owner, node.attr, node)
+    array = as_array(owner)
+    if array is not None:
+        return array_attribute(frame, array, node.attr, node)
     fields = getattr(owner.maker, "_fields", ()) if isinstance(owner, TupleValue) else ()
     raise frame.error(
         CubeNameError,
@@ -174,7 +175,9 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
         CubeTypeError,
         f"cannot unpack {describe(value)}",
         at,
-        f"read its elements: {snippet(at)}[0], {snippet(at)}[1], …" if is_memory(value) else "",
+        f"read its elements: {snippet(at)}[0], {snippet(at)}[1], …"
+        if as_array(value) is not None
+        else "",
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping
 
 from cubepy.errors import ComptimeError, CubeTypeError
 from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
+from cubepy.frontend.arrays import element_of_array, rank_of
 from cubepy.frontend.coercion import Operand, as_type
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.descriptions import counted, describe, snippet
@@ -21,7 +22,7 @@ from cubepy.frontend.values import (
     TupleValue,
     Value,
     VectorValue,
-    is_memory,
+    as_array,
     with_items,
 )
 from cubepy.frontend.vector_types import HostVector
@@ -104,12 +105,13 @@ def _check_memory(
 ) -> None:  # fmt: skip
     value = operand.value
     element = annotation.element or generics.get(getattr(annotation.variable, "__name__", ""))
-    found = getattr(getattr(value, "type", None), "element", None)
-    rank = getattr(getattr(value, "type", None), "rank", 0)
-    fits = is_memory(value) and (element is None or found == element)
-    if fits and (annotation.kind == "tensor" or rank == 1):
-        return
-    axes = f" with {counted(rank, 'axis', 'axes')}" if is_memory(value) else ""
+    found = as_array(value)
+    rank = 0 if found is None else rank_of(found)
+    if found is not None:
+        fits = element is None or element_of_array(found) == element
+        if fits and (annotation.kind == "tensor" or rank == 1):
+            return
+    axes = f" with {counted(rank, 'axis', 'axes')}" if found is not None else ""
     only = " with 1 axis" if annotation.kind == "array" else ""
     array = operand.node.value if isinstance(operand.node, ast.Subscript) else None
     raise frame.error(

@@ -29,7 +29,7 @@ from cubepy.frontend.values import (
     Known,
     Poison,
     Value,
-    is_memory,
+    as_array,
     items_in_order,
     kept,
 )
@@ -160,7 +160,7 @@ def _items(frame: Frame, value: Value, at: ast.expr) -> list[Value]:
         CubeTypeError,
         f"cannot loop over {describe(value)}",
         at,
-        f"write for i in range(len({snippet(at)}))" if is_memory(value)
+        f"write for i in range(len({snippet(at)}))" if as_array(value) is not None
         else "loop over range(…), a tuple or cb.unroll(range(…))",
     )  # fmt: skip
 

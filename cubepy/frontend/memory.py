@@ -1,4 +1,4 @@
-"""Subscripts and attributes of arrays: loads, stores, shapes, strides."""
+"""Subscripts of arrays: loads and stores, checked as the launch asks."""
 
 from __future__ import annotations
 
@@ -6,106 +6,64 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cubepy.errors import ComptimeError, CubeNameError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import Operand, as_index, as_store
-from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
+from cubepy.errors import CubeTypeError, CubeValueError
+from cubepy.frontend.arrays import axis_length, axis_stride, element_of_array, rank_of
+from cubepy.frontend.coercion import as_store
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.scalars import class_of
+from cubepy.frontend.items import item_of
+from cubepy.frontend.lengths import Length, Lengths
 from cubepy.frontend.values import (
     POISON,
+    ArrayValue,
     Known,
-    Partial,
     Poison,
+    Sliced,
     TupleValue,
     Value,
     Vectorized,
     VectorValue,
-    is_memory,
+    as_array,
 )
-from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, ops
+from cubepy.frontend.views import Guard, Part, Place, part_of, place_of
+from cubepy.ir import BOOL, Op, Region, Scalar, SlotType, ops
 from cubepy.records import dataclass
 
 __all__ = [
     "Element",
     "WideElement",
+    "access",
+    "checked_index",
     "element_of",
     "load",
-    "memory_attribute",
-    "memory_length",
-    "memory_type",
     "reads_widely",
-    "slices_groups",
     "store",
-    "subscripts_groups",
     "writes_widely",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of an array, its subscripts evaluated."""
+    """An element of an array, its subscripts evaluated; `name` is the array's, for messages."""
 
-    memory: Op
-    indices: tuple[Op, ...]
+    place: Place
     name: str
+
+    @property
+    def type(self) -> Scalar:
+        """The element's type."""
+        return element_of_array(self.place.memory)
 
 
 @dataclass(frozen=True, slots=True)
-class WideElement(Element):
+class WideElement:
     """So many neighbouring elements along the last axis, as one vector."""
 
+    array: ArrayValue
+    indices: tuple[Length, ...]
     count: int
-
-
-def memory_type(memory: Op) -> BufferType | SharedType | PrivateType:
-    """The type of an op known to be an array."""
-    assert isinstance(memory.type, BufferType | SharedType | PrivateType)
-    return memory.type
-
-
-def memory_length(frame: Frame, memory: Op, axis: int, at: ast.AST) -> Op:
-    """Elements along an axis: a constant for shared and private arrays."""
-    type = memory_type(memory)
-    if isinstance(type, BufferType):
-        return frame.emit(ops.LENGTH, memory, at=at, attrs={"axis": axis})
-    return frame.const(INDEX, type.shape[axis], at)
-
-
-def memory_attribute(frame: Frame, memory: Op, name: str, at: ast.AST) -> Value:
-    """`x.shape`, `x.strides` (in elements), `x.ndim`, `x.size`, `x.dtype`."""
-    type = memory_type(memory)
-    axes = range(type.rank)
-    if name == "shape":
-        return TupleValue(tuple(memory_length(frame, memory, axis, at) for axis in axes))
-    if name == "strides":
-        return TupleValue(tuple(_stride(frame, memory, axis, at) for axis in axes))
-    if name == "ndim":
-        return Known(type.rank)
-    if name == "dtype":
-        return Known(class_of(type.element))
-    if name == "size":
-        size = memory_length(frame, memory, 0, at)
-        for axis in axes[1:]:
-            size = frame.emit(ops.MUL, size, memory_length(frame, memory, axis, at), at=at)
-        return size
-    raise frame.error(
-        CubeNameError,
-        f"arrays in kernels have no attribute {name!r}",
-        at,
-        "they have shape, strides, ndim, size and dtype",
-    )
-
-
-def _stride(frame: Frame, memory: Op, axis: int, at: ast.AST) -> Op:
-    type = memory_type(memory)
-    if isinstance(type, BufferType):
-        return frame.emit(ops.STRIDE, memory, at=at, attrs={"axis": axis})
-    stride = 1
-    for extent in type.shape[axis + 1 :]:
-        stride *= extent
-    return frame.const(INDEX, stride, at)
+    name: str
 
 
 # ── subscripts ───────────────────────────────────────────────────────────────────────────────────
@@ -120,10 +78,10 @@ def lower_subscript(frame: Frame, node: ast.Subscript) -> Value:
     owner = lower_expression(frame, node.value)
     if isinstance(owner, Poison):
         return POISON
-    if isinstance(owner, Partial | Vectorized) or is_memory(owner):
-        element = _subscripted(frame, owner, node)
-        return load(frame, element, node) if isinstance(element, Element) else element
-    return _comptime_subscript(frame, owner, node)
+    if as_array(owner) is None and not isinstance(owner, Vectorized):
+        return item_of(frame, owner, node)
+    element = _subscripted(frame, owner, node)
+    return element if isinstance(element, Sliced | Poison) else load(frame, element, node)
 
 
 def _single_axis(frame: Frame, node: ast.Subscript) -> Value | None:
@@ -133,13 +91,11 @@ def _single_axis(frame: Frame, node: ast.Subscript) -> Value | None:
         return None
     if not isinstance(inner.value, ast.Name) or inner.value not in frame.analysis.variables:
         return None
-    owner = lower_expression(frame, inner.value)
+    array = as_array(lower_expression(frame, inner.value))
     axis = lower_expression(frame, node.slice)
-    if not isinstance(owner, Op) or not is_memory(owner):
+    if array is None or not isinstance(axis, Known) or not isinstance(axis.value, int):
         return None
-    if not isinstance(axis, Known) or not isinstance(axis.value, int):
-        return None
-    rank = memory_type(owner).rank
+    rank = rank_of(array)
     if not -rank <= axis.value < rank:
         raise frame.error(
             CubeValueError,
@@ -147,16 +103,16 @@ def _single_axis(frame: Frame, node: ast.Subscript) -> Value | None:
             node.slice,
             f"axes count from 0: the last is {rank - 1}",
         )
-    read = memory_length if inner.attr == "shape" else _stride
-    return read(frame, owner, axis.value % rank, node)
+    read = axis_length if inner.attr == "shape" else axis_stride
+    return Lengths(frame, node).op(read(frame, array, axis.value % rank, node))
 
 
-def element_of(frame: Frame, node: ast.Subscript) -> Element | Poison:
+def element_of(frame: Frame, node: ast.Subscript) -> Element | WideElement | Poison:
     """The element that a subscript on the left of `=` names."""
     owner = lower_expression(frame, node.value)
     if isinstance(owner, Poison):
         return POISON
-    if not isinstance(owner, Partial | Vectorized) and not is_memory(owner):
+    if as_array(owner) is None and not isinstance(owner, Vectorized):
         name = snippet(node.value)
         raise frame.error(
             CubeTypeError,
@@ -167,88 +123,109 @@ def element_of(frame: Frame, node: ast.Subscript) -> Element | Poison:
             else "use cb.local_array for a small array of your own",
         )
     element = _subscripted(frame, owner, node)
-    if isinstance(element, Partial):
-        raise _too_few(frame, element, node)
+    if isinstance(element, Sliced):
+        raise _not_one_element(frame, owner, element, node)
     return element
 
 
 def _subscripted(
-    frame: Frame, owner: Op | Partial | Value, node: ast.Subscript
-) -> Element | Partial | Poison:
-    memory, given = (owner.memory, owner.indices) if isinstance(owner, Partial) else (owner, ())
-    memory = memory.memory if isinstance(memory, Vectorized) else memory
-    assert isinstance(memory, Op)
+    frame: Frame, owner: Value, node: ast.Subscript
+) -> Element | WideElement | Sliced | Poison:
+    array = owner.array if isinstance(owner, Vectorized) else as_array(owner)
+    assert array is not None
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    indices = list(given)
+    parts: list[Part] = []
     for position in nodes:
         if isinstance(position, ast.Slice):
-            raise frame.error(
-                CubeTypeError,
-                "a slice in a kernel",
-                position,
-                "a kernel reads and writes single elements: write the loop out",
-            )
+            parts.append(position)
+            continue
         value = lower_expression(frame, position)
         if isinstance(value, Poison):
             return POISON
         items = value.items if isinstance(value, TupleValue) else (value,)
-        indices += [_checked_index(frame, item, position) for item in items]
-    rank = memory_type(memory).rank
-    if len(indices) > rank:
+        parts += [checked_index(frame, item, position) for item in items]
+    rank = rank_of(array)
+    if len(parts) > rank:
         raise frame.error(
             CubeTypeError,
-            f"{len(indices)} subscripts for an array with {counted(rank, 'axis', 'axes')}",
+            f"{len(parts)} subscripts for an array with {counted(rank, 'axis', 'axes')}",
             node,
             "annotate it as Tensor[T] if it has more axes" if rank == 1 else "",
         )
+    indices = [part for part in parts if not isinstance(part, ast.Slice)]
     if isinstance(owner, Vectorized):
         if len(indices) < rank:
-            raise _too_few(frame, Partial(memory, tuple(indices)), node)
-        return WideElement(memory, tuple(indices), snippet(node.value), owner.count)
+            raise _not_one_element(frame, array, part_of(frame, array, parts, node), node)
+        return WideElement(array, tuple(indices), owner.count, snippet(node.value))
     if len(indices) < rank:
-        return Partial(memory, tuple(indices))
-    return Element(memory, tuple(indices), snippet(node.value))
+        return part_of(frame, array, parts, node)
+    return Element(place_of(frame, array, indices, node), snippet(node.value))
 
 
-def _checked_index(frame: Frame, value: Value, at: ast.AST) -> Op:
-    known = known_value(frame, value)
-    if known is not UNKNOWN_VALUE and isinstance(known, int) and known < 0:
+def checked_index(frame: Frame, value: Value, at: ast.AST) -> Length:
+    """A subscript; one known to be negative is an error."""
+    index = Lengths(frame, at).of(value)
+    if isinstance(index, int) and index < 0:
         raise frame.error(
             CubeValueError,
-            f"the subscript {known} is negative: arrays in kernels do not count from the end",
+            f"the subscript {index} is negative: arrays in kernels do not count from the end",
             at,
-            f"write len(x) - {-known}",
+            f"write len(x) - {-index}",
         )
-    return as_index(frame, value, at)
+    return index
 
 
-def _too_few(frame: Frame, partial: Partial, node: ast.AST) -> Exception:
-    rank = memory_type(partial.memory).rank
+def _not_one_element(frame: Frame, owner: Value, part: Sliced, node: ast.Subscript) -> Exception:
+    array = as_array(owner)
+    assert array is not None
+    if not all(axis.whole for axis in part.axes):
+        return frame.error(
+            CubeTypeError,
+            "an assignment to a slice",
+            node,
+            "a kernel writes single elements: loop over them",
+        )
+    rank = rank_of(array)
+    given = counted(rank - rank_of(part), "subscript")
     return frame.error(
         CubeTypeError,
-        f"{counted(len(partial.indices), 'subscript')} for an array with {rank} axes",
+        f"{given} for an array with {counted(rank, 'axis', 'axes')}",
         node,
         "give one subscript an axis: t[i, j]",
     )
 
 
-def load(frame: Frame, element: Element, at: ast.AST) -> Value:
+# ── accesses ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def load(frame: Frame, element: Element | WideElement, at: ast.AST) -> Value:
     """Read an element."""
     if isinstance(element, WideElement):
         return _WIDE_READERS[0](frame, element, at)
-    check = frame.session.specialization.options.check
-    return frame.emit(ops.LOAD, element.memory, *element.indices, at=at, attrs={"check": check})
+    made = access(
+        frame, element, at, element.type,
+        lambda attrs: frame.emit(
+            ops.LOAD, element.place.memory, *element.place.indices, at=at, attrs=attrs
+        ),
+    )  # fmt: skip
+    assert made is not None
+    return made
 
 
-def store(frame: Frame, element: Element, value: Value, at: ast.AST, value_node: ast.AST) -> None:
+def store(
+    frame: Frame, element: Element | WideElement, value: Value, at: ast.AST, value_node: ast.AST
+) -> None:
     """Write an element, converted as stores convert."""
     if isinstance(element, WideElement):
         _WIDE_WRITERS[0](frame, element, value, at, value_node)
         return
-    type = memory_type(element.memory)
-    op = as_store(frame, value, type.element, value_node, element.name)
-    check = frame.session.specialization.options.check
-    frame.emit(ops.STORE, element.memory, *element.indices, op, at=at, attrs={"check": check})
+    op = as_store(frame, value, element.type, value_node, element.name)
+    access(
+        frame, element, at, None,
+        lambda attrs: frame.emit(
+            ops.STORE, element.place.memory, *element.place.indices, op, at=at, attrs=attrs
+        ),
+    )  # fmt: skip
 
 
 WideReader = Callable[[Frame, WideElement, ast.AST], Value]
@@ -269,94 +246,75 @@ def writes_widely(writer: WideWriter) -> WideWriter:
     return writer
 
 
-Subscripter = Callable[[Frame, Value, Operand, ast.AST], Value | None]
-_SUBSCRIPTERS: list[Subscripter] = []
+Attributes = dict[str, Any]
 
 
-Slicer = Callable[[Frame, Value, slice, ast.AST], Value | None]
-_SLICERS: list[Slicer] = []
+def access(
+    frame: Frame, element: Element, at: ast.AST, result: Scalar | None,
+    act: Callable[[Attributes], Op],
+) -> Op | None:  # fmt: skip
+    """Do something to an element that lies in its view; elsewhere nothing, which gives 0.
+
+    `act` is given the attribute that says how the memory's own bounds are tested.
+    """
+    check, place = frame.session.specialization.options.check, element.place
+    if check == "unchecked":
+        return act({"check": check})
+    guards = [guard for guard in place.guards if not _holds(guard)]
+    attributes = {"check": check if place.tested else "unchecked"}
+    if check == "validate":
+        for guard in guards:
+            _validate(frame, guard, element.name, at)
+    if not guards:
+        return act(attributes)
+    return _where_inside(frame, guards, at, result, lambda: act(attributes))
 
 
-def slices_groups(slicer: Slicer) -> Slicer:
-    """Say which function slices values; it gives None for those it does not know."""
-    _SLICERS.append(slicer)
-    return slicer
+def _holds(guard: Guard) -> bool:
+    known = isinstance(guard.index, int) and isinstance(guard.length, int)
+    return known and 0 <= guard.index < guard.length  # type: ignore[operator]
 
 
-def subscripts_groups(subscripter: Subscripter) -> Subscripter:
-    """Say which function subscripts values; it gives None for those it does not know."""
-    _SUBSCRIPTERS.append(subscripter)
-    return subscripter
+def _validate(frame: Frame, guard: Guard, name: str, at: ast.AST) -> None:
+    numbers = Lengths(frame, at)
+    operands = (numbers.op(guard.index), numbers.op(guard.length))
+    frame.emit(ops.CHECK_BOUNDS, *operands, at=at, attrs={"name": name, "axis": guard.axis})
 
 
-def _comptime_subscript(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
-    """An element of a tuple or of an object known while compiling."""
-    if isinstance(node.slice, ast.Slice):
-        return _sliced(frame, owner, node)
-    position = lower_expression(frame, node.slice)
-    if isinstance(position, Poison):
-        return POISON
-    for subscripter in _SUBSCRIPTERS:
-        item = subscripter(frame, owner, Operand(position, node.slice), node)
-        if item is not None:
-            return item
-    at = known_value(frame, position, plane=True)
-    if at is UNKNOWN_VALUE:
-        raise frame.error(
-            ComptimeError,
-            f"the subscript of {describe(owner)} must be known while compiling",
-            node.slice,
-            "loop with cb.unroll, or copy the elements to cb.local_array",
+def _where_inside(
+    frame: Frame, guards: Sequence[Guard], at: ast.AST, result: Scalar | None,
+    act: Callable[[], Op],
+) -> Op | None:  # fmt: skip
+    """An `if`, which leaves a result in a variable."""
+    condition = _conjunction(frame, guards, at)
+    slot: Op | None = None
+    if result is not None:
+        slot = frame.append_to(
+            frame.builder.current, ops.LOCAL, SlotType(result), {"element": result}, at
         )
-    return _item(frame, owner, at, node)
+    with frame.branch() as inside:
+        made = act()
+        if slot is not None:
+            frame.emit(ops.STORE_LOCAL, slot, made, at=at)
+    with frame.branch() as outside:
+        if slot is not None:
+            assert result is not None
+            zero = False if result is BOOL else 0
+            frame.emit(ops.STORE_LOCAL, slot, frame.const(result, zero, at), at=at)
+    regions = (inside.close(), outside.close() if slot is not None else Region())
+    frame.emit(ops.IF, condition, at=at, regions=regions)
+    return None if slot is None else frame.emit(ops.LOAD_LOCAL, slot, at=at)
 
 
-def _item(frame: Frame, owner: Value, at: Any, node: ast.Subscript) -> Value:
-    """`owner[at]` as Python finds it."""
-    holder = owner.items if isinstance(owner, TupleValue) else getattr(owner, "value", None)
-    if not hasattr(type(holder), "__getitem__") and not isinstance(holder, type):
-        raise frame.error(
-            CubeTypeError,
-            f"cannot subscript {describe(owner)}",
-            node,
-            "only arrays, tuples and objects known while compiling have elements",
-        )
-    assert holder is not None
-    try:
-        found = holder[at]
-    except Exception as error:
-        inside = isinstance(error, IndexError) and hasattr(holder, "__len__")
-        raise frame.error(
-            CubeValueError,
-            f"{snippet(node)}: {error}" if str(error) else f"{snippet(node)} cannot be read",
-            node.slice,
-            f"it has {counted(len(holder), 'element')}" if inside else "",
-        ) from error
-    return found if isinstance(owner, TupleValue) else from_python(frame, found, node)
-
-
-def _sliced(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
-    assert isinstance(node.slice, ast.Slice)
-    bounds = [_bound(frame, part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
-    if bounds[2] == 0:
-        raise frame.error(CubeValueError, "the step of a slice is 0", node.slice)
-    if isinstance(owner, TupleValue):
-        return TupleValue(owner.items[slice(*bounds)])
-    for slicer in _SLICERS:
-        found = slicer(frame, owner, slice(*bounds), node)
-        if found is not None:
-            return found
-    if isinstance(owner, Known) and isinstance(owner.value, Sequence):
-        return Known(owner.value[slice(*bounds)])
-    raise frame.error(CubeTypeError, f"cannot slice {describe(owner)}", node)
-
-
-def _bound(frame: Frame, node: ast.expr | None) -> int | None:
-    if node is None:
-        return None
-    value = known_value(frame, lower_expression(frame, node), plane=True)
-    if not isinstance(value, int):
-        raise frame.error(
-            ComptimeError, "the bounds of a slice must be known while compiling", node
-        )
-    return value
+def _conjunction(frame: Frame, guards: Sequence[Guard], at: ast.AST) -> Op:
+    numbers = Lengths(frame, at)
+    whole: Op | None = None
+    for guard in guards:
+        index = numbers.op(guard.index)
+        tests = [frame.emit(ops.LT, index, numbers.op(guard.length), at=at)]
+        if not isinstance(guard.index, int):
+            tests.insert(0, frame.emit(ops.GE, index, numbers.op(0), at=at))
+        for test in tests:
+            whole = test if whole is None else frame.emit(ops.BIT_AND, whole, test, at=at)
+    assert whole is not None
+    return whole

@@ -20,12 +20,13 @@ from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import (
     POISON,
     Known,
-    Partial,
     Poison,
+    Sliced,
     StructValue,
     TupleValue,
     Value,
     Vectorized,
+    as_array,
     is_number,
 )
 from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
@@ -207,12 +208,13 @@ def refuse_other_kinds(
 def _how_to_use(operand: Operand) -> str:
     if isinstance(operand.value, StructValue):
         return "combine its fields, or give its class a method for the operator"
-    if isinstance(operand.value, Op | Vectorized):
-        return f"a kernel computes one element: {snippet(operand.node)}[i]"
-    if isinstance(operand.value, Known) and operand.value.value is None:
+    value = operand.value
+    if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
-    if isinstance(operand.value, Partial):
+    if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
         return f"give one subscript an axis: {snippet(operand.node).rstrip(']')}, j]"
+    if as_array(value) is not None or isinstance(value, Vectorized):
+        return f"a kernel computes one element: {snippet(operand.node)}[i]"
     return "kernels compute with numbers and bools"
 
 

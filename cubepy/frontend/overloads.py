@@ -12,7 +12,7 @@ from cubepy.frontend.comparisons import compares_groups
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.memory import subscripts_groups
+from cubepy.frontend.items import subscripts_groups
 from cubepy.frontend.operators import Operation, overloads_operators
 from cubepy.frontend.structs import is_struct, written_method
 from cubepy.frontend.values import Known, Method, StructValue, Value

@@ -10,6 +10,7 @@ import builtins
 from collections.abc import Callable
 
 from cubepy.errors import CubeTypeError
+from cubepy.frontend.arrays import axis_length
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
 from cubepy.frontend.coercion import (
     Operand,
@@ -22,13 +23,13 @@ from cubepy.frontend.comptime import comptime_value, from_python
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import apply_row
-from cubepy.frontend.memory import memory_length
+from cubepy.frontend.lengths import Lengths
 from cubepy.frontend.operators import binary
 from cubepy.frontend.values import (
     Known,
     TupleValue,
     Value,
-    is_memory,
+    as_array,
     is_number,
     items_in_order,
 )
@@ -140,8 +141,9 @@ def lower_len(frame: Frame, call: Call) -> Value:
         found = measurer(frame, value, call.node)
         if found is not None:
             return found
-    if isinstance(value, Op) and is_memory(value):
-        return memory_length(frame, value, 0, call.node)
+    array = as_array(value)
+    if array is not None:
+        return Lengths(frame, call.node).op(axis_length(frame, array, 0, call.node))
     raise frame.error(
         CubeTypeError, f"{describe(value)} has no len()", call.node, "arrays and tuples have one"
     )
@@ -199,7 +201,7 @@ def _sequence(frame: Frame, operand: Operand) -> list[Value]:
         CubeTypeError,
         f"{describe(value)} is no sequence known while compiling",
         operand.node,
-        "loop over range(len(x))" if is_memory(value) else "",
+        "loop over range(len(x))" if as_array(value) is not None else "",
     )
 
 

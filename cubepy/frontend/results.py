@@ -17,9 +17,9 @@ from cubepy.frontend.values import (
     Known,
     Skeleton,
     Value,
+    as_array,
     flatten,
     holds_poison,
-    is_memory,
     is_number,
     same_kind,
     with_items,
@@ -75,7 +75,7 @@ def _leaves(frame: Frame, value: Value, at: ast.AST, *, single: bool) -> Iterato
     if isinstance(value, Group):
         for item in value.items:
             yield from _leaves(frame, item, at, single=single)
-    elif is_memory(value):
+    elif as_array(value) is not None:
         raise frame.error(
             CubeTypeError,
             "a function cannot return an array",

@@ -15,7 +15,7 @@ from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statem
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
 from cubepy.frontend.fitting import fitted
 from cubepy.frontend.frame import Assigned, Frame
-from cubepy.frontend.memory import Element, element_of, load, store
+from cubepy.frontend.memory import element_of, load, store
 from cubepy.frontend.operators import binary
 from cubepy.frontend.results import give_back
 from cubepy.frontend.scalars import scalar_of
@@ -105,7 +105,7 @@ def assign_target(frame: Frame, target: ast.expr, value: Value, value_node: ast.
         assign(frame, frame.analysis.variables[target], value, target)
     elif isinstance(target, ast.Subscript):
         element = element_of(frame, target)
-        if isinstance(element, Element) and not isinstance(value, Poison):
+        if not isinstance(element, Poison) and not isinstance(value, Poison):
             store(frame, element, value, target, value_node)
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(frame, target, value, value_node)

@@ -2,7 +2,7 @@
 
 A scalar or a memory is an IR op; everything else is one of the small classes here: something known
 while compiling, a group of values (a tuple, a struct), a function written inside the kernel, a
-method with its owner, an n-D memory with some of its subscripts given. `flatten` takes a value
+method with its owner, a view of an array. `flatten` takes a value
 apart into what a call can hand over at run time and a :class:`Skeleton` that puts it together again
 on the other side.
 """
@@ -22,26 +22,31 @@ __all__ = [
     "NONE",
     "POISON",
     "RECURSION",
+    "ArrayMethod",
+    "ArrayValue",
+    "Axis",
     "Group",
     "Known",
     "LocalFunction",
+    "Mapped",
     "Method",
-    "Partial",
     "Poison",
     "Skeleton",
+    "Sliced",
     "StructValue",
     "Text",
     "TupleValue",
     "Value",
     "VectorValue",
     "Vectorized",
-    "VectorizedMethod",
+    "as_array",
     "flatten",
     "holds_poison",
     "is_memory",
     "is_number",
     "items_in_order",
     "kept",
+    "memory_of",
     "rebuild",
     "same_kind",
     "with_items",
@@ -59,6 +64,9 @@ class Known:
 
     value: Any
     kept: bool = False
+
+
+NONE = Known(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,11 +132,60 @@ class LocalFunction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partial:
-    """A memory with fewer subscripts than axes: `tile[i]` of `tile[i][j]`."""
+class Axis:
+    """What a view does with one axis of the array below: element i is `start + i * step` there.
 
-    memory: Op
-    indices: tuple[Op, ...]
+    `whole`: the axis as it is; then `start`, `step`, `length` say nothing. `index`: the subscript
+    that is given already, so that the view has no such axis.
+    """
+
+    start: Value = NONE
+    step: Value = NONE
+    length: Value = NONE
+    whole: bool = False
+    index: Value | None = None
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """What it is made of."""
+        given = () if self.index is None else (self.index,)
+        return given if self.whole else (self.start, self.step, self.length, *given)
+
+    def with_values(self, values: Iterator[Value]) -> Axis:
+        """The same of other values, taken from `values`."""
+        start, step, length = (NONE if self.whole else next(values) for _ in range(3))
+        index = None if self.index is None else next(values)
+        return Axis(start, step, length, self.whole, index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sliced:
+    """A part of an array: `x[lo:hi:step]`, `t[i]`. Everything in it lies inside of the array, but
+    for subscripts of whole axes.
+    """
+
+    base: Op | Mapped
+    axes: tuple[Axis, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped:
+    """An array whose elements lie in another one where `place` says, a function of the subscripts,
+    or (None) row after row. `inside`: known to lie there.
+    """
+
+    base: Op | Sliced | Mapped
+    shape: tuple[Value, ...]
+    place: Value
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayMethod:
+    """`x.reshape`, `x.view`, `x.vectorized`: a method of an array with the array."""
+
+    name: str
+    owner: Op | Sliced | Mapped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,17 +198,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectorized:
-    """A memory whose elements are reached `count` at a time: `x.vectorized(4)`."""
+    """An array whose elements are reached `count` at a time: `x.vectorized(4)`."""
 
-    memory: Op
+    array: Op | Sliced | Mapped
     count: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VectorizedMethod:
-    """`x.vectorized`, to be called with a count."""
-
-    memory: Op
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,12 +210,12 @@ class Poison:
 
 
 Value = (
-    Op | Known | Group | Method | LocalFunction | Partial | Text
-    | Vectorized | VectorizedMethod | Poison
+    Op | Known | Group | Method | LocalFunction | Sliced | Mapped | Vectorized | ArrayMethod | Text
+    | Poison
 )  # fmt: skip
+ArrayValue = Op | Sliced | Mapped
 
 POISON = Poison()
-NONE = Known(None)
 RECURSION = object()  # what a function inside a kernel sees in place of itself
 
 
@@ -204,6 +254,20 @@ def is_memory(value: Value) -> bool:
     return isinstance(value, Op) and hasattr(value.type, "rank")
 
 
+def as_array(value: Value) -> ArrayValue | None:
+    """The value if it is an array or a view of one."""
+    if isinstance(value, Sliced | Mapped):
+        return value
+    return value if isinstance(value, Op) and is_memory(value) else None
+
+
+def memory_of(array: ArrayValue) -> Op:
+    """The memory that an array's elements lie in."""
+    while not isinstance(array, Op):
+        array = array.base
+    return array
+
+
 def is_number(value: Value) -> bool:
     """Whether a value is a number or bool known while compiling."""
     return isinstance(value, Known) and isinstance(value.value, bool | int | float)
@@ -240,12 +304,10 @@ def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, l
         return flatten(Known(RECURSION))
     if isinstance(value, LocalFunction):
         return _flatten_function(value, inside)
-    if isinstance(value, Partial):
-        return _parts((value.memory, *value.indices), ("partial",), _partial, inside)
+    if isinstance(value, Sliced | Mapped | Vectorized | ArrayMethod):
+        return _flatten_view(value, inside)
     if isinstance(value, Text):
         return _flatten_text(value, inside)
-    if isinstance(value, Vectorized):
-        return _flatten_view(value, inside)
     if isinstance(value, Known):
         return Skeleton(("known", comptime_key(value.value)), known=value), []
     return Skeleton(("poison",), make=lambda _: POISON), []
@@ -290,18 +352,30 @@ def _flatten_text(value: Text, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, l
     return _parts(value.values, ("text", value.form), make, inside)
 
 
-def _flatten_view(value: Vectorized, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, list[Op]]:
+def _flatten_view(
+    value: Sliced | Mapped | Vectorized | ArrayMethod, inside: tuple[ast.AST, ...]
+) -> tuple[Skeleton, list[Op]]:
     def make(parts: tuple[Value, ...]) -> Value:
-        (memory,) = parts
-        assert isinstance(memory, Op)
-        return Vectorized(memory, value.count)
+        base: Any = parts[0]
+        if isinstance(value, ArrayMethod):
+            return ArrayMethod(value.name, base)
+        if isinstance(value, Vectorized):
+            return Vectorized(base, value.count)
+        if isinstance(value, Mapped):
+            return Mapped(base, parts[2:], parts[1], value.inside)
+        rest = iter(parts[1:])
+        return Sliced(base, tuple(axis.with_values(rest) for axis in value.axes))
 
-    return _parts((value.memory,), ("vectorized", value.count), make, inside)
-
-
-def _partial(parts: tuple[Value, ...]) -> Value:
-    memory, *indices = (part for part in parts if isinstance(part, Op))
-    return Partial(memory, tuple(indices))
+    if isinstance(value, ArrayMethod):
+        return _parts((value.owner,), ("array method", value.name), make, inside)
+    if isinstance(value, Vectorized):
+        return _parts((value.array,), ("vectorized", value.count), make, inside)
+    if isinstance(value, Mapped):
+        values = (value.base, value.place, *value.shape)
+        return _parts(values, ("mapped", value.inside), make, inside)
+    key = ("sliced", tuple((axis.whole, axis.index is None) for axis in value.axes))
+    given = [each for axis in value.axes for each in axis.values]
+    return _parts((value.base, *given), key, make, inside)
 
 
 def rebuild(skeleton: Skeleton, ops: Iterator[Op]) -> Value:

@@ -10,73 +10,61 @@ import ast
 from collections.abc import Callable, Sequence
 
 from cubepy.errors import CubeTypeError, CubeValueError
-from cubepy.frontend.calls import Call, calls_values, required
+from cubepy.frontend.arrays import axis_length, element_of_array, rank_of
+from cubepy.frontend.calls import Call, required
 from cubepy.frontend.coercion import as_store
 from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.memory import (
-    WideElement,
-    memory_length,
-    memory_type,
-    reads_widely,
-    writes_widely,
-)
+from cubepy.frontend.lengths import Length, Lengths
+from cubepy.frontend.memory import WideElement, reads_widely, writes_widely
 from cubepy.frontend.python_functions import measures
 from cubepy.frontend.scalars import class_of
-from cubepy.frontend.values import (
-    Known,
-    TupleValue,
-    Value,
-    Vectorized,
-    VectorizedMethod,
-    VectorValue,
-    is_memory,
-)
+from cubepy.frontend.values import ArrayValue, Known, TupleValue, Value, Vectorized, VectorValue
 from cubepy.frontend.vector_types import LONGEST, is_count
-from cubepy.ir import INDEX, Op, SlotType, ops
+from cubepy.frontend.views import Place, array_method, place_of
+from cubepy.ir import Op, SlotType, ops
 
 __all__: list[str] = []
 
 
 @reads_attributes
 def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | None:
-    """`x.vectorized` of an array; `shape`, `size`, `ndim`, `dtype` of what it gives."""
-    if isinstance(owner, Op) and is_memory(owner) and name == "vectorized":
-        return VectorizedMethod(owner)
+    """`shape`, `size`, `ndim`, `dtype` of `x.vectorized(N)`."""
     if not isinstance(owner, Vectorized):
         return None
-    rank = memory_type(owner.memory).rank
-    shape = TupleValue(tuple(_length(frame, owner, axis, at) for axis in range(rank)))
+    numbers = Lengths(frame, at)
+    rank = rank_of(owner.array)
+    shape = TupleValue(tuple(numbers.op(_length(frame, owner, axis, at)) for axis in range(rank)))
     known: dict[str, Value] = {
         "shape": shape,
         "ndim": Known(rank),
-        "dtype": Known(class_of(memory_type(owner.memory).element)),
+        "dtype": Known(class_of(element_of_array(owner.array))),
     }
     return known.get(name)
 
 
-def _length(frame: Frame, view: Vectorized, axis: int, at: ast.AST) -> Op:
+def _length(frame: Frame, view: Vectorized, axis: int, at: ast.AST) -> Length:
     """Vectors along an axis: fewer than elements along the last."""
-    length = memory_length(frame, view.memory, axis, at)
-    if axis < memory_type(view.memory).rank - 1:
+    length = axis_length(frame, view.array, axis, at)
+    if axis < rank_of(view.array) - 1:
         return length
-    return frame.emit(ops.FLOOR_DIV, length, frame.const(INDEX, view.count, at), at=at)
+    return Lengths(frame, at).quotient(length, view.count)
 
 
 @measures
 def measure(frame: Frame, value: Value, at: ast.AST) -> Op | None:
     """`len(x.vectorized(N))`."""
-    return _length(frame, value, 0, at) if isinstance(value, Vectorized) else None
-
-
-@calls_values
-def make(frame: Frame, target: Value, call: Call) -> Value | None:
-    """`x.vectorized(N)`."""
-    if not isinstance(target, VectorizedMethod):
+    if not isinstance(value, Vectorized):
         return None
+    return Lengths(frame, at).op(_length(frame, value, 0, at))
+
+
+@array_method("vectorized")
+def make(frame: Frame, array: ArrayValue, call: Call) -> Value:
+    """`x.vectorized(N)`."""
     (operand,) = required(frame, call, "count")
     count = comptime_value(frame, operand.value, operand.node, "the number of elements")
     if not is_count(count):
@@ -86,7 +74,7 @@ def make(frame: Frame, target: Value, call: Call) -> Value | None:
             operand.node,
             f"a vector has 1, 2, 4 … {LONGEST} elements, a power of two",
         )
-    return Vectorized(target.memory, count)
+    return Vectorized(array, count)
 
 
 # ── reading and writing ──────────────────────────────────────────────────────────────────────────
@@ -95,25 +83,24 @@ def make(frame: Frame, target: Value, call: Call) -> Value | None:
 @reads_widely
 def read(frame: Frame, element: WideElement, at: ast.AST) -> Value:
     """The vector at some subscripts; zeros outside."""
-    type = memory_type(element.memory).element
-    places = range(element.count)
+    type = element_of_array(element.array)
     check = frame.session.specialization.options.check
     if check == "unchecked":
-        positions = _positions(frame, element, at)
-        return VectorValue(tuple(_load(frame, element, each, check, at) for each in positions))
+        places = _places(frame, element, at)
+        return VectorValue(tuple(_load(frame, place, check, at) for place in places))
     slots = [
         frame.append_to(frame.builder.current, ops.LOCAL, SlotType(type), {"element": type}, at)
-        for _ in places
+        for _ in range(element.count)
     ]
 
     def inside() -> None:
-        for slot, position in zip(slots, _positions(frame, element, at), strict=True):
-            value = _load(frame, element, position, "unchecked", at)
+        for slot, place in zip(slots, _places(frame, element, at), strict=True):
+            value = _load(frame, place, "unchecked", at)
             frame.emit(ops.STORE_LOCAL, slot, value, at=at)
 
     def outside() -> None:
         if check == "validate":
-            _load(frame, element, _outside(frame, element, at), check, at)
+            _report(frame, element, at)
         for slot in slots:
             frame.emit(ops.STORE_LOCAL, slot, frame.const(type, 0, at), at=at)
 
@@ -130,12 +117,13 @@ def write(
     check = frame.session.specialization.options.check
 
     def inside() -> None:
-        for position, item in zip(_positions(frame, element, at), values, strict=True):
-            _store(frame, element, position, item, "unchecked", at)
+        for place, item in zip(_places(frame, element, at), values, strict=True):
+            attrs = {"check": "unchecked"}
+            frame.emit(ops.STORE, place.memory, *place.indices, item, at=at, attrs=attrs)
 
     def outside() -> None:
         if check == "validate":
-            _store(frame, element, _outside(frame, element, at), values[-1], check, at)
+            _report(frame, element, at)
 
     if check == "unchecked":
         inside()
@@ -145,7 +133,7 @@ def write(
 
 def _values(frame: Frame, element: WideElement, value: Value, at: ast.AST) -> list[Op]:
     """The elements to be written, as stores convert them."""
-    type = memory_type(element.memory).element
+    type = element_of_array(element.array)
     value = opened(frame, value, at)
     items: Sequence[Value] = (value,) * element.count
     if isinstance(value, VectorValue):
@@ -178,48 +166,55 @@ def _where_inside(
 
 def _is_inside(frame: Frame, element: WideElement, at: ast.AST) -> Op:
     """Whether every subscript is from 0 to below the vectors along its axis."""
-    view = Vectorized(element.memory, element.count)
+    view = Vectorized(element.array, element.count)
+    numbers = Lengths(frame, at)
     result: Op | None = None
-    for axis, index in enumerate(element.indices):
-        not_before = frame.emit(ops.GE, index, frame.const(INDEX, 0, at), at=at)
-        below = frame.emit(ops.LT, index, _length(frame, view, axis, at), at=at)
+    for axis, subscript in enumerate(element.indices):
+        index = numbers.op(subscript)
+        not_before = frame.emit(ops.GE, index, numbers.op(0), at=at)
+        below = frame.emit(ops.LT, index, numbers.op(_length(frame, view, axis, at)), at=at)
         part = frame.emit(ops.BIT_AND, not_before, below, at=at)
         result = part if result is None else frame.emit(ops.BIT_AND, result, part, at=at)
     assert result is not None
     return result
 
 
-def _positions(frame: Frame, element: WideElement, at: ast.AST) -> list[Op]:
-    """Subscripts along the last axis of all elements."""
-    size = frame.const(INDEX, element.count, at)
-    first = frame.emit(ops.MUL, element.indices[-1], size, at=at)
-    others = [
-        frame.emit(ops.ADD, first, frame.const(INDEX, number, at), at=at)
-        for number in range(1, element.count)
+def _places(frame: Frame, element: WideElement, at: ast.AST) -> list[Place]:
+    """Where all elements lie, which are known to be inside."""
+    numbers = Lengths(frame, at)
+    first = numbers.mul(element.indices[-1], element.count)
+    inside = (True,) * len(element.indices)
+    return [
+        place_of(
+            frame, element.array, (*element.indices[:-1], numbers.add(first, number)), at, inside
+        )
+        for number in range(element.count)
     ]
-    return [first, *others]
 
 
-def _outside(frame: Frame, element: WideElement, at: ast.AST) -> Op:
-    """A subscript along the last axis that shows the fault: of the last element of the vector.
+def _load(frame: Frame, place: Place, check: str, at: ast.AST) -> Op:
+    return frame.emit(ops.LOAD, place.memory, *place.indices, at=at, attrs={"check": check})
+
+
+def _report(frame: Frame, element: WideElement, at: ast.AST) -> None:
+    """Report the subscript that is outside, along the last axis that of the last element.
 
     For one so far off that it would wrap around, the vector's own.
     """
-    index = element.indices[-1]
-    axis = memory_type(element.memory).rank - 1
-    length = memory_length(frame, element.memory, axis, at)
-    not_before = frame.emit(ops.GE, index, frame.const(INDEX, 0, at), at=at)
-    near = frame.emit(ops.BIT_AND, not_before, frame.emit(ops.LT, index, length, at=at), at=at)
-    return frame.emit(ops.SELECT, near, _positions(frame, element, at)[-1], index, at=at)
-
-
-def _load(frame: Frame, element: WideElement, position: Op, check: str, at: ast.AST) -> Op:
-    indices = (*element.indices[:-1], position)
-    return frame.emit(ops.LOAD, element.memory, *indices, at=at, attrs={"check": check})
-
-
-def _store(
-    frame: Frame, element: WideElement, position: Op, value: Op, check: str, at: ast.AST
-) -> None:
-    indices = (*element.indices[:-1], position)
-    frame.emit(ops.STORE, element.memory, *indices, value, at=at, attrs={"check": check})
+    numbers = Lengths(frame, at)
+    last = len(element.indices) - 1
+    for axis, subscript in enumerate(element.indices):
+        index, length = numbers.op(subscript), axis_length(frame, element.array, axis, at)
+        if axis == last:
+            near = frame.emit(
+                ops.BIT_AND,
+                frame.emit(ops.GE, index, numbers.op(0), at=at),
+                frame.emit(ops.LT, index, numbers.op(length), at=at),
+                at=at,
+            )
+            end = numbers.add(numbers.mul(subscript, element.count), element.count - 1)
+            index = numbers.op(numbers.where(near, end, index))
+        name = element.name.partition(".vectorized")[0]
+        frame.emit(
+            ops.CHECK_BOUNDS, index, numbers.op(length), at=at, attrs={"name": name, "axis": axis}
+        )

@@ -30,7 +30,7 @@ from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import elementwise_rows
-from cubepy.frontend.memory import slices_groups, subscripts_groups
+from cubepy.frontend.items import slices_groups, subscripts_groups
 from cubepy.frontend.operators import Operation, binary, overloads_operators, unary
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.values import Known, TupleValue, Value, VectorValue, with_items

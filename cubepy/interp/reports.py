@@ -1,10 +1,13 @@
-"""`assert` and `print`: what units tell the host."""
+"""`assert`, `print` and tests of subscripts: what units tell the host."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from cubepy.errors import OutOfBoundsError
 from cubepy.interp.accesses import Handler
 from cubepy.interp.masks import Mask, Value, first_lane, lanes_of, refused
 from cubepy.interp.memory import at_lane, place_of
@@ -27,6 +30,22 @@ def assertion(state: State, op: Op, mask: Mask) -> None:
     raise assertion_failed(state.kernel_name, unit, text, place_of(op, state.calls))
 
 
+def check_bounds(state: State, op: Op, mask: Mask) -> None:
+    """Raises OutOfBoundsError for the first active unit whose index is outside."""
+    index, extent = (state.values[operand] for operand in op.operands)
+    failing = refused(mask, np.asarray((index >= 0) & (index < extent)))
+    if failing is False:
+        return
+    lane = first_lane(failing)
+    at, length = (int(at_lane(value, lane)) for value in (index, extent))
+    where = f" of axis {op.attrs['axis']}" if op.attrs["axis"] else ""
+    raise OutOfBoundsError(
+        f"{state.batch.name(lane)} uses subscript {at}{where} of `{op.attrs['name']}`, outside of "
+        f"its length {length}",
+        place_of(op, state.calls),
+    )
+
+
 def print_values(state: State, op: Op, mask: Mask) -> None:
     """Keeps the text of each active unit until the launch has ended."""
     batch, text = state.batch, str(op.attrs["text"])
@@ -44,4 +63,8 @@ def _at(values: list[Value], lane: int) -> list[Any]:
     return [at_lane(value, lane)[()] for value in values]
 
 
-HANDLERS: Mapping[OpDef, Handler] = {ops.ASSERT: assertion, ops.PRINT: print_values}
+HANDLERS: Mapping[OpDef, Handler] = {
+    ops.ASSERT: assertion,
+    ops.CHECK_BOUNDS: check_bounds,
+    ops.PRINT: print_values,
+}

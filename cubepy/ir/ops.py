@@ -464,6 +464,9 @@ ASSERT = op("assert", "condition", "*values", rule=rules.assertion, traits=Trait
             python="assert",
             doc="Where false the launch raises AssertionFailed with `text`; the unit goes "
             "on.")  # fmt: skip
+CHECK_BOUNDS = op("check_bounds", "index", "extent", rule=rules.bounds_check, traits=Trait.REPORTS,
+                  doc="Where the index is not from 0 to the extent the launch raises "
+                  "OutOfBoundsError; attributes `name`, `axis`.")  # fmt: skip
 PRINT = op("print", "*values", rule=rules.printed, traits=Trait.REPORTS, python="print",
            doc="Prints `text`, a format of the values, once the launch has ended.")  # fmt: skip
 

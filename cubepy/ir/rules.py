@@ -204,6 +204,13 @@ def assertion(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     return printed(operands[1:], attrs)
 
 
+def bounds_check(operands: tuple[Type, ...], attrs: Attrs) -> Type:
+    """`{name, axis}`: two of `index`."""
+    require(operands == (INDEX, INDEX), f"expects two of index, got {operands}")
+    require(isinstance(attrs["name"], str) and isinstance(attrs["axis"], int), "name and axis")
+    return VOID
+
+
 def printed(operands: tuple[Type, ...], attrs: Attrs) -> Type:
     """`{text}`: a scalar for each hole of the text."""
     text = attrs["text"]

@@ -14,7 +14,7 @@ from cubepy.codegen.llvm.types import register_type
 from cubepy.ir import BOOL, INDEX, Op, Scalar
 from cubepy.target import Fault, FaultKind, Print, Schedule, WordKind, reports
 
-__all__ = ["emit_assert", "emit_print", "lowest", "report_outside", "report_text"]
+__all__ = ["emit_assert", "emit_check", "emit_print", "lowest", "report_outside", "report_text"]
 
 _CLAIM, _OUTSIDE, _PRINT = "@cubepy.claim", "@cubepy.outside", "@cubepy.print"
 
@@ -121,6 +121,28 @@ def report_outside(
     w.begin(good)
 
 
+def emit_check(gang: Gang, op: Op) -> None:
+    """`check_bounds`: reports the first lane whose index is outside."""
+    index, extent = op.operands
+    module, w = gang.module, gang.w
+    module.faults.append(Fault(kind=FaultKind.BOUNDS, text=str(op.attrs["name"]), loc=op.loc))
+    number, block = len(module.faults), module.word(WordKind.REPORT)
+    inside = tuple(
+        gang.vec.compare("icmp ult", INDEX, at, end)
+        for at, end in zip(gang.vectors(index), gang.vectors(extent), strict=True)
+    )
+    outside = gang.mask_and_not(gang.mask, inside)
+    bad, good = gang.fresh_labels("outside", "inside")
+    w.branch(w.value(f"xor i1 {gang.any(outside)}, true"), good, bad, likely=True)
+    w.begin(bad)
+    some = [gang.any((part,)) for part in outside]
+    words = [lowest(gang, gang.vectors(operand), outside, some) for operand in (index, extent)]
+    report = (str(op.attrs["axis"]), *words)
+    w.value(f"call i1 {_CLAIM}(ptr {block}, i64 {number}, {_arguments(report)})")
+    w.jump(good)
+    w.begin(good)
+
+
 def emit_assert(gang: Gang, op: Op) -> None:
     """`assert`: reports the first lane for which the condition does not hold."""
     condition, *values = op.operands
@@ -218,7 +240,7 @@ def _place(gang: Gang, lane: str) -> tuple[str, str, str]:
     return place["cube"], gang.w.value(f"add i64 {place['u']}, {lane}"), "0"
 
 
-def _arguments(place: tuple[str, str, str]) -> str:
+def _arguments(place: Sequence[str]) -> str:
     return ", ".join(f"i64 {word}" for word in place)
 
 

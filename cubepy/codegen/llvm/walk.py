@@ -12,7 +12,7 @@ from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.interleaved import emit_neighbours, neighbours_of
 from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.plane import emit_plane
-from cubepy.codegen.llvm.reports import emit_assert, emit_print
+from cubepy.codegen.llvm.reports import emit_assert, emit_check, emit_print
 from cubepy.codegen.llvm.types import constant
 from cubepy.errors import VerifyError
 from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
@@ -228,5 +228,6 @@ _EMIT: dict[OpDef, Callable[[Gang, Op], None]] = {
     ops.FENCE: emit_fence,
     ops.CUBE_UNIFORM: _first_unit,
     ops.ASSERT: emit_assert,
+    ops.CHECK_BOUNDS: emit_check,
     ops.PRINT: emit_print,
 }

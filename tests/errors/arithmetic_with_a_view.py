@@ -1,0 +1,11 @@
+# mypy: ignore-errors
+import numpy as np
+
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    x[0] = x[1:3] + 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)
