@@ -16,7 +16,7 @@ from typing import Any
 
 from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
 from cubepy.frontend.descriptions import describe_object
-from cubepy.frontend.source_search import find_text
+from cubepy.frontend.source_search import find_text, was_changed
 from cubepy.ir import AttrValue
 from cubepy.location import Loc
 from cubepy.records import dataclass
@@ -155,7 +155,10 @@ def _text_of(filename: str, module_globals: dict[str, Any]) -> SourceText | None
         return None
     known = _TEXTS.get(filename)
     if known is None or (known.lines is not lines and known.lines != lines):
-        known = _TEXTS[filename] = SourceText(filename, lines)
+        try:
+            known = _TEXTS[filename] = SourceText(filename, lines)
+        except SyntaxError:
+            return None  # not what was run
     return known
 
 
@@ -175,6 +178,11 @@ def capture(
     _refuse_generators(plain)
     _remember_surroundings(plain)
     text = _text_of(plain.__code__.co_filename, plain.__globals__)
+    if text is not None and was_changed(text.filename, text.lines, plain):
+        raise SourceUnavailable(
+            f"the source of {plain.__qualname__} in {text.filename} was changed after it was run\n"
+            "  help: run it again: importlib.reload(module), or start Python anew"
+        )
     node = _node_of(plain, text) if text is not None else None
     if node is None:
         found = find_text(plain)

@@ -10,13 +10,17 @@ import builtins
 import inspect
 import linecache
 import sys
+import time
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["exec_text", "find_text"]
+__all__ = ["exec_text", "find_text", "was_changed"]
 
 _PROMPT_LINES = 400
+_STARTED = time.time()
+_CODES: dict[str, tuple[str, frozenset[types.CodeType]]] = {}  # of files written since
 _NAMES: dict[str, str] = {}  # of texts that linecache holds for us
 
 
@@ -36,6 +40,35 @@ def exec_text(text: str, namespace: dict[str, Any]) -> None:
     exec(code, namespace)  # noqa: S102 (running the caller's own text is what this is for)
 
 
+def was_changed(filename: str, lines: Sequence[str], function: types.FunctionType) -> bool:
+    """Whether a file no longer holds the function, having been written since cubepy was imported.
+
+    An older file needs no second look: what was imported from it is what it holds.
+    """
+    try:
+        if Path(filename).stat().st_mtime < _STARTED:
+            return False
+    except OSError:
+        return False  # no file: a notebook's cell, a member of an archive
+    text = "".join(lines)
+    known = _CODES.get(filename)
+    if known is None or known[0] != text:
+        known = _CODES[filename] = (text, frozenset(_codes(text, filename)))
+    return bool(known[1]) and function.__code__ not in known[1]
+
+
+def _codes(text: str, filename: str) -> Iterator[types.CodeType]:
+    """Every code object of a text; none if it does not compile."""
+    try:
+        pending = [builtins.compile(text, filename, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return
+    while pending:
+        current = pending.pop()
+        yield current
+        pending.extend(part for part in current.co_consts if isinstance(part, types.CodeType))
+
+
 def _remember(text: str) -> str:
     name = _NAMES.get(text)
     if name is None:
@@ -52,10 +85,10 @@ def _candidates(code: types.CodeType) -> Iterator[str]:
     seen: set[int] = set()
     frame = inspect.currentframe()
     while frame is not None:
-        for values in (frame.f_locals, frame.f_globals):
-            if id(values) not in seen:
-                seen.add(id(values))
-                yield from _texts(values, code)
+        yield from _texts(frame.f_locals, code)
+        if id(frame.f_globals) not in seen:
+            seen.add(id(frame.f_globals))
+            yield from _texts(frame.f_globals, code)
         frame = frame.f_back
     yield from _prompt(code)
 
@@ -81,14 +114,4 @@ def _prompt(code: types.CodeType) -> Iterator[str]:
 
 def _holds(text: str, code: types.CodeType) -> bool:
     """Whether compiling a text gives the code object."""
-    try:
-        compiled = builtins.compile(text, code.co_filename, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return False
-    pending = [compiled]
-    while pending:
-        current = pending.pop()
-        if current == code:
-            return True
-        pending.extend(part for part in current.co_consts if isinstance(part, types.CodeType))
-    return False
+    return any(found == code for found in _codes(text, code.co_filename))
