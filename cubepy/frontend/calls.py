@@ -14,10 +14,10 @@ from cubepy.frontend.coercion import Operand, typed
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.descriptions import counted, describe
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
+from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.expressions import unpacked
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lang import Intrinsic
-from cubepy.frontend.operators import evaluate_in_python
 from cubepy.frontend.scalars import host_cast, scalar_of
 from cubepy.frontend.values import (
     POISON,
@@ -336,6 +336,8 @@ def _comptime(frame: Frame, node: ast.Call) -> Value:
     """`cb.comptime(expression)`: Python evaluates it, calls included."""
     if len(node.args) != 1 or node.keywords:
         raise frame.error(CubeTypeError, "cb.comptime takes one expression", node)
+    if frame.session.trial:
+        raise frame.error(ComptimeError, "not evaluated where it is not taken", node)
     before, frame.comptime = frame.comptime, True
     try:
         value = lower_expression(frame, node.args[0])

@@ -22,8 +22,9 @@ from cubepy.frontend.coercion import (
     typed,
     unify,
 )
+from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.operators import evaluate_in_python, refuse_other_kinds
+from cubepy.frontend.operators import refuse_other_kinds
 from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
 from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, ops

@@ -24,9 +24,11 @@ from cubepy.frontend.comptime import (
 )
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
+from cubepy.frontend.evaluation import bounded_range, evaluate_in_python, python_items
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.names import free_names, read_names
-from cubepy.frontend.operators import binary, evaluate_in_python, unary
+from cubepy.frontend.operators import binary, unary
+from cubepy.frontend.trials import typed_beside
 from cubepy.frontend.values import (
     POISON,
     RECURSION,
@@ -169,7 +171,7 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
     if found is not None:
         return found
     if isinstance(value, Known) and isinstance(value.value, tuple | list | range | str):
-        items = [from_python(frame, item, at) for item in value.value]
+        items = [from_python(frame, item, at) for item in python_items(frame, value.value, at)]
         return [kept(item) for item in items] if value.kept else items
     raise frame.error(
         CubeTypeError,
@@ -196,6 +198,9 @@ def lower_by_python(frame: Frame, node: ast.expr) -> Value:
                 node,
                 "use cb.local_array and a loop",
             )
+
+    if "range" not in names:
+        names["range"] = bounded_range
 
     def run() -> Any:
         code = compile(ast.Expression(node), frame.source.text.filename, "eval")
@@ -436,8 +441,11 @@ def lower_conditional(frame: Frame, node: ast.IfExp) -> Value:
     """`a if c else b`: only the arm it takes is evaluated."""
     condition, if_true, if_false = lower_condition(frame, node.test)
     if isinstance(condition, bool):
-        frame.assigned = if_true if condition else if_false
-        return lower_expression(frame, node.body if condition else node.orelse)
+        taken, other = (node.body, node.orelse)[:: 1 if condition else -1]
+        start, elsewhere = (if_true, if_false)[:: 1 if condition else -1]
+        frame.assigned = start
+        value = lower_expression(frame, taken)
+        return typed_beside(frame, value, taken, other, elsewhere)
     arms: list[Arm] = []
     ends: list[Assigned] = []
     for arm, start in ((node.body, if_true), (node.orelse, if_false)):

@@ -71,7 +71,8 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
             Diagnostic(
                 message=f"{source.name} is nested too deeply",
                 loc=source.loc,
-                help="use a loop, match, or helpers instead of long chains of elif",
+                help="give parts of a long expression names; "
+                "use a loop, match or helpers instead of a long chain of elif",
             )
         ) from error
     sys.stdout.write("".join(session.prints))

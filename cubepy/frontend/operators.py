@@ -7,14 +7,14 @@ its operands have met in one type.
 from __future__ import annotations
 
 import ast
-import builtins
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, CubeValueError
+from cubepy.errors import CubeSyntaxError, CubeTypeError, CubeValueError
 from cubepy.frontend.coercion import Operand, literal, scalar_type, typed, unify
 from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import (
@@ -34,7 +34,6 @@ from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
 __all__ = [
     "Operation",
     "binary",
-    "evaluate_in_python",
     "overloads_operators",
     "refuse_other_kinds",
     "unary",
@@ -88,23 +87,6 @@ _VERBS: Mapping[type[ast.AST], str] = {
     **dict.fromkeys((ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE), "compare"),
 }
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
-# What Python computes without end if it is asked to: a slip must not hang the compiler.
-_GROWING = (operator.pow, builtins.pow, operator.lshift, operator.mul)
-_MOST_BITS = 1 << 16
-
-
-def _is_huge(function: Callable[..., Any], left: Any, right: Any) -> bool:
-    if function is operator.mul and (hasattr(left, "__len__") or hasattr(right, "__len__")):
-        items, times = (left, right) if hasattr(left, "__len__") else (right, left)
-        return isinstance(times, int) and len(items) * times > _MOST_BITS
-    if not isinstance(left, int) or not isinstance(right, int):
-        return False
-    if function is operator.mul:
-        return left.bit_length() + right.bit_length() > _MOST_BITS
-    if function is operator.lshift:
-        return left != 0 and right > _MOST_BITS
-    return abs(left) > 1 and right * left.bit_length() > _MOST_BITS
-
 
 Operation = ast.operator | ast.unaryop
 Overload = Callable[[Frame, Operation, Operand, Operand | None, ast.AST], Value | None]
@@ -118,23 +100,6 @@ def overloads_operators(overload: Overload) -> Overload:
     """
     _OVERLOADS.append(overload)
     return overload
-
-
-def evaluate_in_python(
-    frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any
-) -> Known:
-    """What Python itself computes from values known while compiling."""
-    if function in _GROWING and len(values) == 2 and _is_huge(function, *values):
-        raise frame.error(
-            ComptimeError, f"this has more than {_MOST_BITS:,} bits or elements", at,
-            "compute it at run time: convert one side, for example i64(…)",
-        )  # fmt: skip
-    try:
-        return Known(function(*values))
-    except Exception as error:
-        raise frame.error(
-            ComptimeError, f"{type(error).__name__} while compiling: {error}", at
-        ) from error
 
 
 def binary(

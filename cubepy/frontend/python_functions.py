@@ -21,6 +21,7 @@ from cubepy.frontend.coercion import (
 )
 from cubepy.frontend.comptime import comptime_value, from_python
 from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.evaluation import evaluate_in_python, python_items
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import apply_row
 from cubepy.frontend.lengths import Lengths
@@ -196,7 +197,8 @@ def _sequence(frame: Frame, operand: Operand) -> list[Value]:
     if items is not None:
         return list(items)
     if isinstance(value, Known) and hasattr(value.value, "__iter__"):
-        return [from_python(frame, item, operand.node) for item in value.value]
+        elements = python_items(frame, value.value, operand.node)
+        return [from_python(frame, item, operand.node) for item in elements]
     raise frame.error(
         CubeTypeError,
         f"{describe(value)} is no sequence known while compiling",
@@ -232,4 +234,4 @@ def lower_range(frame: Frame, call: Call) -> Value:
     """A `range` that is not the head of a loop must be known while compiling."""
     numbers = [comptime_value(frame, operand.value, operand.node, "a range outside `for`")
                for operand in call.positional]  # fmt: skip
-    return Known(range(*numbers))
+    return evaluate_in_python(frame, range, call.node, *numbers)

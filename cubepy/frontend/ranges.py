@@ -9,12 +9,12 @@ import ast
 from collections.abc import Callable, Sequence
 
 from cubepy.errors import CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, unify
-from cubepy.frontend.comptime import known_value
-from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, typed, unify
+from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
+from cubepy.frontend.descriptions import describe, shown, snippet
 from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.promotion import promote
+from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.values import Known, Poison, Value, is_number
 from cubepy.ir import INDEX, U64, Op, Scalar, ops
 from cubepy.records import dataclass
@@ -55,14 +55,37 @@ def counting_of(frame: Frame, call: ast.Call) -> Counting | None:
         )
     operands = [start, stop, step]
     if all(isinstance(operand.value, Known) for operand in operands):
-        bounds = [literal(frame, operand.value.value, INDEX, operand.node)  # type: ignore[union-attr]
-                  for operand in operands]  # fmt: skip
-        return Counting(bounds)
+        return Counting([_literal_bound(frame, operand) for operand in operands])
+    _check_step(frame, step)
     if _share_no_type(operands):  # any integers go together as bounds
         operands = [_as_index(frame, operand) for operand in operands]
     if isinstance(step.value, Known) and step.value.value < 0:
         return _downward(frame, operands, call)
     return Counting(unify(frame, operands, call, "count between"))
+
+
+def _literal_bound(frame: Frame, operand: Operand) -> Op:
+    """Literals count in `index`, which is i64 in meaning."""
+    assert isinstance(operand.value, Known)
+    number = operand.value.value
+    if not literal_fits(number, INDEX):
+        raise frame.error(
+            CubeValueError, f"{shown(number)} is too large for a bound of range", operand.node,
+            f"count in u64: u64({snippet(operand.node)})" if literal_fits(number, U64) else
+            "nothing counts that far",
+        )  # fmt: skip
+    return frame.const(INDEX, number, operand.node)
+
+
+def _check_step(frame: Frame, step: Operand) -> None:
+    """Where launches validate, a step that turns out to be 0 is reported, as by an assertion."""
+    known = known_value(frame, step.value) is not UNKNOWN_VALUE
+    if known or frame.session.specialization.options.check != "validate":
+        return
+    op = typed(frame, step.value, step.node)
+    zero = frame.const(scalar_type(op), 0, step.node)
+    moves = frame.emit(ops.NE, op, zero, at=step.node)
+    frame.emit(ops.ASSERT, moves, at=step.node, attrs={"text": "the step of range is 0"})
 
 
 def _share_no_type(operands: list[Operand]) -> bool:

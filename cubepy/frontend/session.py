@@ -54,6 +54,7 @@ class Session:
     active: list[ast.AST] = field(default_factory=list)  # functions being lowered
     ops: int = 0
     exhausted: bool = False  # more ops than a kernel may have: nothing more is lowered
+    trial: bool = False  # what is lowered will not run: Python must not either
 
     def report(self, error: SourceError) -> None:
         """Keep an error, to be raised with the others."""

@@ -41,6 +41,7 @@ __all__ = [
     "Vectorized",
     "as_array",
     "flatten",
+    "holds_number",
     "holds_poison",
     "is_memory",
     "is_number",
@@ -247,6 +248,13 @@ def holds_poison(value: Value) -> bool:
     if isinstance(value, Group):
         return any(holds_poison(item) for item in value.items)
     return isinstance(value, Poison)
+
+
+def holds_number(value: Value) -> bool:
+    """Whether some part of a value is a number known while compiling; a bool has but one type."""
+    if isinstance(value, Group):
+        return any(holds_number(item) for item in value.items)
+    return is_number(value) and not isinstance(getattr(value, "value", None), bool)
 
 
 def is_memory(value: Value) -> bool:

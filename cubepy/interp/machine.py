@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from cubepy.errors import VerifyError
+from cubepy.errors import Diagnostic, ReferenceFault, VerifyError
 from cubepy.interp import accesses, atomics, cooperation
 from cubepy.interp import reports as unit_reports
 from cubepy.interp.accesses import Handler
 from cubepy.interp.batch import Batch, batches
 from cubepy.interp.clock import Clock
 from cubepy.interp.facts import Facts, facts_of
-from cubepy.interp.masks import Mask, Value, chosen, merge, refused, union
-from cubepy.interp.memory import Memory, buffer
+from cubepy.interp.masks import Mask, Value, chosen, first_lane, merge, refused, union
+from cubepy.interp.memory import Memory, buffer, place_of
 from cubepy.interp.orders import Orders
 from cubepy.interp.progress import Progress
 from cubepy.interp.sharing import share_shadows
@@ -180,12 +180,28 @@ class Machine:
     def for_loop(self, op: Op, mask: Mask) -> Mask:
         """`for`: in step while the bounds are the same in every unit, else trip by trip."""
         bounds = [self.state.values[operand] for operand in op.operands]
+        self._refuse_zero_step(op, mask, bounds[2])
         context = self._open_loop(op, mask)
         uniform = all(bound.ndim == 0 for bound in bounds)
         run_trips = self._uniform_trips if uniform else self._varying_trips
         after = run_trips(op, mask, context, bounds)
         self._close_loop()
         return union(after, context.ended)
+
+    def _refuse_zero_step(self, op: Op, mask: Mask, step: Value) -> None:
+        """Devices run such a loop zero times; a program that has one means something else."""
+        if step.all():
+            return
+        standing = refused(mask, step != 0)
+        if standing is not False:
+            unit = self.state.batch.name(first_lane(standing))
+            raise ReferenceFault(
+                Diagnostic(
+                    message=f"the step of range is 0 in {unit}",
+                    loc=place_of(op, self.state.calls),
+                    help="count up with 1, down with -1, or guard the loop: if step != 0",
+                )
+            )
 
     def _open_loop(self, op: Op, mask: Mask) -> Context:
         context = Context(op=op, mask=mask)

@@ -56,10 +56,12 @@ def _for(op: Op, rewriter: Rewriter) -> Op | None:
     assert isinstance(start, int)
     assert isinstance(stop, int)
     assert isinstance(step, int)
-    trips = len(range(start, stop, step)) if step else 1
-    if trips == 0:
+    if not step:
+        return op
+    trips = range(start, stop, step)  # may be longer than `len` can say
+    if not trips:
         return None
-    if trips == 1 and step and not has_exit(op.regions[0], ops.BREAK, ops.CONTINUE):
+    if not trips[1:] and not has_exit(op.regions[0], ops.BREAK, ops.CONTINUE):
         rewriter.values[op.regions[0].params[0]] = op.operands[0]
         rewriter.splice(op.regions[0].ops)
         return None

@@ -60,7 +60,7 @@ def _for(op: Op, rewriter: Rewriter) -> Op | None:
         return op
     trips = range(start, stop, step)
     body = op.regions[0]
-    if len(trips) > MOST_TRIPS or not _subscripts_private(body):
+    if trips[MOST_TRIPS:] or not _subscripts_private(body):
         return op
     size = sum(1 for _ in walk(body))
     if size * len(trips) > MOST_OPS or has_exit(body, ops.BREAK, ops.CONTINUE):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cubepy as cb
 from cubepy import Array, Comptime, Tensor, bf16, f16, f32, f64, i8, i32, i64, u8, u64
-from cubepy.errors import AssertionFailed, OutOfBoundsError
+from cubepy.errors import AssertionFailed, OutOfBoundsError, ReferenceFault
 from cubepy.target import reports
 
 DEVICES = ("reference", "cpu", "cpu:x86-64-v3+gang=4", "cpu+gang=16", "cpu+gang=64")
@@ -103,6 +103,31 @@ def test_places_in_three_dimensions(z: int, y: int, x: int) -> None:
         with pytest.raises(AssertionFailed) as caught:
             in_rows.launch(out, cube_count=(3, 2, 2), cube_dim=(7, 3, 2), device=device)
         assert place in str(caught.value)
+
+
+@cb.cube
+def in_steps(x: Array[i64], step: Array[i64], out: Array[i32]) -> None:
+    i = cb.ABSOLUTE_POS
+    for _ in range(x[i], i64(7), step[i]):
+        out[i] += 1
+
+
+@given(st.lists(st.integers(-2, 2), min_size=21, max_size=21), st.integers(0, 20))
+@settings(max_examples=20)
+def test_a_run_time_step_of_zero(steps: list[int], first: int) -> None:
+    steps[first] = 0
+    x, step = np.arange(21) - 5, np.array(steps)
+    trips = [len(range(a, 7, b)) if b else 0 for a, b in zip(x.tolist(), steps, strict=True)]
+    out = np.zeros(21, np.int32)
+    in_steps.over(21)(x, step, out)
+    assert out.tolist() == trips
+    for device in DEVICES[:3]:
+        check = "auto" if device == "reference" else "validate"
+        with pytest.raises((AssertionFailed, ReferenceFault), match="the step of range is 0"):
+            in_steps.over(21, device=device, check=check)(x, step, out)
+        step[step == 0] = 1
+        in_steps.over(21, device=device, check=check)(x, step, out)
+        step[first] = 0
 
 
 # ── print ────────────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,103 @@
+"""What Python itself computes while a kernel is compiled, and what it must not be asked to.
+
+A slip such as `10**10**10` or `sum(range(10**12))` would run or fill memory without end, out of
+reach of Ctrl-C; whatever grows without bound is looked at before it begins.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from cubepy.errors import ComptimeError
+from cubepy.frontend.frame import Frame
+from cubepy.frontend.values import Known
+
+__all__ = ["bounded_range", "evaluate_in_python", "python_items"]
+
+_MOST_BITS = 1 << 16  # of a number, and elements of a sequence that an operator makes
+_MOST_ITEMS = 1 << 22  # that a function of Python runs over
+_GROWING = (operator.pow, builtins.pow, operator.lshift, operator.mul)
+_COUNTED_AT_ONCE = (builtins.len, builtins.repr, builtins.hash, builtins.id, builtins.isinstance)
+
+
+def evaluate_in_python(
+    frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any
+) -> Known:
+    """What Python itself computes from values known while compiling."""
+    if _is_huge(function, values):
+        raise frame.error(
+            ComptimeError, f"this has more than {_MOST_BITS:,} bits or elements", at,
+            "compute it at run time: convert one side, for example i64(…)",
+        )  # fmt: skip
+    if _is_long(function, values):
+        raise frame.error(
+            ComptimeError, f"Python would run over more than {_MOST_ITEMS:,} elements here", at,
+            "write the loop in the kernel",
+        )  # fmt: skip
+    try:
+        return Known(function(*values))
+    except Exception as error:
+        reason = str(error) or "Python gives no reason"
+        raise frame.error(
+            ComptimeError, f"{type(error).__name__} while compiling: {reason}", at
+        ) from error
+
+
+def bounded_range(*numbers: Any) -> range:
+    """`range` for the comprehensions of a kernel."""
+    made = range(*numbers)
+    if made[_MOST_ITEMS:]:
+        raise ValueError(f"a range of more than {_MOST_ITEMS:,} elements")
+    return made
+
+
+def python_items(frame: Frame, sequence: Iterable[Any], at: ast.AST) -> list[Any]:
+    """The elements of something Python can run over."""
+    items = list(itertools.islice(sequence, _MOST_BITS + 1))
+    if len(items) > _MOST_BITS:
+        raise frame.error(
+            ComptimeError, f"this has more than {_MOST_BITS:,} elements", at,
+            "write the loop in the kernel",
+        )  # fmt: skip
+    return items
+
+
+def _is_huge(function: Callable[..., Any], values: tuple[Any, ...]) -> bool:
+    """Whether a result would have too many bits or elements to make it."""
+    if function is math.factorial:
+        return isinstance(values[0], int) and values[0] > _MOST_BITS // 8
+    if function not in _GROWING or len(values) != 2:
+        return False
+    left, right = values
+    if function is operator.mul and (hasattr(left, "__len__") or hasattr(right, "__len__")):
+        items, times = (left, right) if hasattr(left, "__len__") else (right, left)
+        return isinstance(times, int) and len(items) * times > _MOST_BITS
+    if not isinstance(left, int) or not isinstance(right, int):
+        return False
+    if function is operator.mul:
+        return left.bit_length() + right.bit_length() > _MOST_BITS
+    if function is operator.lshift:
+        return left != 0 and right > _MOST_BITS
+    return abs(left) > 1 and right * left.bit_length() > _MOST_BITS
+
+
+def _is_long(function: Callable[..., Any], values: tuple[Any, ...]) -> bool:
+    """Whether a function of Python might run over elements that nobody has made yet."""
+    if function in _COUNTED_AT_ONCE or function is range or hasattr(function, "__code__"):
+        return False
+    return any(_length(value) > _MOST_ITEMS for value in values)
+
+
+def _length(value: Any) -> int:
+    if not isinstance(value, range | Iterator):
+        return 0
+    try:
+        return operator.length_hint(value)
+    except OverflowError:
+        return _MOST_ITEMS + 1
