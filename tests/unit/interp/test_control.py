@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cubepy.errors import NoProgressError
+from cubepy.errors import NoProgressError, ReferenceFault
 from cubepy.ir import SCALARS
 from tests.unit.interp.launching import launch
 
@@ -292,11 +292,11 @@ def test_range_is_pythons_at_the_ends_of_the_type(type: str) -> None:
     scalar = SCALARS[type]
     low, high = scalar.minimum, scalar.maximum
     ranges = [(low, low + 5, 2), (high - 5, high, 2), (high - 4, high, 3), (low, high, high // 2)]
-    ranges += [(0, 10, 3), (5, 5, 1), (6, 5, 1), (0, high, high), (1, high, high), (3, 9, 0)]
+    ranges += [(0, 10, 3), (5, 5, 1), (6, 5, 1), (0, high, high), (1, high, high)]
     if scalar.is_signed:
         ranges += [(high, high - 5, -2), (low + 5, low, -2), (low + 4, low, -3), (high, low, low)]
         ranges += [(10, 0, -3), (5, 6, -1), (0, low, low), (-1, low, low), (high, low, -high)]
-    expected = [range(a, b, s) if s else range(0) for a, b, s in ranges]
+    expected = [range(*numbers) for numbers in ranges]
     columns = [np.array(c, dtype=scalar.numpy) for c in zip(*ranges, strict=True)]
     count, last = np.zeros(len(ranges), dtype=np.int32), np.zeros(len(ranges), dtype=scalar.numpy)
     text = RANGE.format(type=type, units=len(ranges), subscript="absolute_pos")
@@ -309,6 +309,16 @@ def test_range_is_pythons_at_the_ends_of_the_type(type: str) -> None:
         launch(RANGE.format(type=type, units=3, subscript="const 0"), *single, count, last)
         assert count.tolist() == [len(spelled)] * 3
         assert last.tolist() == [spelled[-1] if len(spelled) else 0] * 3
+
+
+@pytest.mark.parametrize("subscript", ["absolute_pos", "const 0"])
+def test_a_step_of_zero_is_a_fault(subscript: str) -> None:
+    step = np.array([0 if subscript == "const 0" else 1, 2, 0, -1, 0])
+    columns = [np.full(5, 3), np.full(5, 9), step]
+    count, last = np.zeros(5, np.int32), np.zeros(5, np.int64)
+    with pytest.raises(ReferenceFault, match="the step of range is 0 in unit") as caught:
+        launch(RANGE.format(type="i64", units=5, subscript=subscript), *columns, count, last)
+    assert f"unit ({0 if subscript == 'const 0' else 2}, 0, 0)" in str(caught.value)
 
 
 SPIN = """
