@@ -236,6 +236,37 @@ class Facts:
         a, b = op.operands
         return self.interval(b)[0] >= 0 and self.at_most_by(b, a, 0)
 
+    def decide(self, condition: Op, depth: int = DEEPEST) -> bool | None:
+        """Whether a bool is shown to be true, or to be false; None if it is neither."""
+        op = self.same(condition)
+        if op.opdef is ops.CONST:
+            return bool(op.attrs["value"])
+        if depth == 0 or not op.operands:
+            return None
+        if op.opdef is ops.BIT_NOT:
+            inner = self.decide(op.operands[0], depth - 1)
+            return None if inner is None else not inner
+        if op.opdef is ops.BIT_AND or op.opdef is ops.BIT_OR:
+            enough = op.opdef is ops.BIT_OR
+            parts = [self.decide(operand, depth - 1) for operand in op.operands]
+            return enough if enough in parts else None if None in parts else not enough
+        if op.opdef in _COMPARISONS and op.operands[0].type in INTEGERS:
+            return self._decide_comparison(op.opdef, *op.operands)
+        return None
+
+    def _decide_comparison(self, opdef: OpDef, a: Op, b: Op) -> bool | None:
+        if opdef is ops.GT or opdef is ops.GE:
+            return self._decide_comparison(ops.LT if opdef is ops.GT else ops.LE, b, a)
+        if opdef is ops.EQ or opdef is ops.NE:
+            if self.at_most_by(a, b, -1) or self.at_most_by(b, a, -1):
+                return opdef is ops.NE
+            same = self.at_most_by(a, b, 0) and self.at_most_by(b, a, 0)
+            return opdef is ops.EQ if same else None
+        strict = -1 if opdef is ops.LT else 0
+        if self.at_most_by(a, b, strict) or (strict == 0 and _is_zero(a) and self.not_negative(b)):
+            return True
+        return False if self.at_most_by(b, a, -1 - strict) else None
+
     def upper_bounds(self, op: Op) -> tuple[tuple[Op, int], ...]:
         """Pairs (value, k) with `op <= value + k`, as learnt from conditions."""
         base, shift = self._shifted(op)
@@ -320,6 +351,10 @@ class Facts:
 def _scalar(op: Op) -> Scalar:
     assert isinstance(op.type, Scalar)
     return op.type
+
+
+def _is_zero(op: Op) -> bool:
+    return op.opdef is ops.CONST and op.attrs["value"] == 0
 
 
 def _is(op: Op, value: bool) -> bool:  # noqa: FBT001 - the value of a constant

@@ -58,11 +58,13 @@ class Subscript:
 class Ranges:
     """`inside`: accesses whose subscripts all lie inside. `open`: the subscripts of the others.
 
+    `decided`: branches whose condition is shown to hold, or not to.
     `intervals` has an entry for every integer whose type alone does not tell where it lies.
     """
 
     inside: set[Op] = field(default_factory=set)
     open: dict[Op, tuple[Subscript, ...]] = field(default_factory=dict)
+    decided: dict[Op, bool] = field(default_factory=dict)
     intervals: dict[Op, Interval] = field(default_factory=dict)
 
 
@@ -213,6 +215,11 @@ class _Walk:
 
     def _if(self, op: Op) -> None:
         condition, facts = op.operands[0], self.facts
+        found = facts.decide(condition)
+        if found is not None:
+            self.ranges.decided[op] = found
+        else:
+            self.ranges.decided.pop(op, None)
         before = dict(self.slots)
         ends: list[tuple[Slots, dict[Op, Interval]] | None] = []
         stored = self._stored[op.regions[0]] | self._stored[op.regions[1]]

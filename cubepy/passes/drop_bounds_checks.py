@@ -22,7 +22,8 @@ After::
       }
     }
 
-An access whose subscripts are shown to lie inside (see `cubepy/ir/ranges.py`) is tested no more.
+An access whose subscripts are shown to lie inside (see `cubepy/ir/ranges.py`) is tested no more. Of
+a branch whose condition is shown, as those of guards inside guards are, the arm taken is left.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from __future__ import annotations
 from cubepy.ir import (
     Kernel,
     Op,
+    OpDef,
     Rewriter,
+    Rule,
     Trait,
     analyze_ranges,
     freeze_attrs,
@@ -49,18 +52,29 @@ _ACCESSES = tuple(
 
 
 def drop_bounds_checks(kernel: Kernel, context: PassContext) -> Kernel:
-    """Mark accesses that lie inside whatever happens as unchecked."""
-    tested = [op for op in walk(kernel.body) if op.attrs.get("check", "unchecked") != "unchecked"]
+    """Mark accesses that lie inside whatever happens as unchecked; drop guards that always hold."""
+    tested = [
+        op
+        for op in walk(kernel.body)
+        if op.attrs.get("check", "unchecked") != "unchecked" or op.opdef is ops.IF
+    ]
     if not tested:
         return kernel
-    inside = analyze_ranges(kernel).inside
-    if inside.isdisjoint(tested):
+    ranges = analyze_ranges(kernel)
+    if ranges.inside.isdisjoint(tested) and not ranges.decided:
         return kernel
 
     def drop(op: Op, rewriter: Rewriter) -> Op:
-        if rewriter.original not in inside:
+        if rewriter.original not in ranges.inside or op.attrs["check"] == "unchecked":
             return op
         return rewriter.place(rebuilt(op, attrs=freeze_attrs({**op.attrs, "check": "unchecked"})))
 
-    body = Rewriter(dict.fromkeys(_ACCESSES, drop)).region(kernel.body)
+    def decide(op: Op, rewriter: Rewriter) -> Op | None:
+        if rewriter.original not in ranges.decided:
+            return op
+        rewriter.splice(op.regions[0 if ranges.decided[rewriter.original] else 1].ops)
+        return None
+
+    rules: dict[OpDef, Rule] = {**dict.fromkeys(_ACCESSES, drop), ops.IF: decide}
+    body = Rewriter(rules).region(kernel.body)
     return replace(kernel, body=body)
