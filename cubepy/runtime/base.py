@@ -170,10 +170,8 @@ class Device(ABC):
         return WorkerStream(self)
 
     def record(self) -> Event:
-        """An event behind every launch that was given to no stream.
-
-        By default it has been reached: launches have finished when they return.
-        """
+        """An event behind every launch that was given to no stream. By default it is waited for."""
+        self.sync()
         return HostEvent.now()
 
     def pending(self) -> Event | None:

@@ -7,10 +7,13 @@ different streams, and reads on the host, happen in the right order without bein
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+
+from cubepy.errors import CubeError
 
 __all__ = ["Event", "HostEvent", "Uses"]
 
@@ -86,6 +89,27 @@ class HostEvent(Event):
         return self._seconds
 
 
+class _Quiet(Event):
+    """An event as somebody sees it who has nothing to do with what went wrong before it."""
+
+    def __init__(self, event: Event) -> None:
+        self.stream = event.stream
+        self._event = event
+
+    @property
+    def done(self) -> bool:
+        return self._event.done
+
+    def wait(self) -> None:
+        """Wait, and raise nothing but what a signal handler does."""
+        with contextlib.suppress(CubeError):
+            self._event.wait()
+
+    @property
+    def seconds(self) -> float:
+        return self._event.seconds
+
+
 class Uses:
     """The launches on streams that may not have finished with a memory."""
 
@@ -120,6 +144,12 @@ class Uses:
         """Wait for launches on streams; those without a stream happen in order as they are."""
         if any(event.stream is not None for event in self.before(writes=writes)):
             self.settle(writes=writes)
+
+    def pass_on(self) -> None:
+        """The memory is another's now, who waits with writing, and gets no errors of before."""
+        left = (each for each in self.before(writes=True) if not each.done)
+        self._readers = tuple(_Quiet(event) for event in left)
+        self._writer = None
 
     def settle(self, *, writes: bool) -> None:
         """Wait until the host may read, or write. An error is raised once."""

@@ -99,6 +99,7 @@ class MemoryPool:
             waiting = self._idle.pop(rounded, None)
             if waiting:
                 memory, uses = waiting.pop()
+                uses.pass_on()
                 self._idle[rounded] = waiting  # behind the others: used last
                 self._waiting -= rounded
                 self._reuses += 1

@@ -70,8 +70,13 @@ class WorkerStream(Stream):
         weakref.finalize(self, self._worker.finish).atexit = False
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
-        """The launch is the device's own."""
-        self.submit(lambda: self.device.launch(kernel, grid, bindings))
+        """The launch is the device's own, and waited for by the thread."""
+
+        def work() -> None:
+            self.device.launch(kernel, grid, bindings)
+            self.device.sync()
+
+        self.submit(work)
 
     def submit(self, work: Callable[[], object]) -> Event:
         """Give the thread something to call; the event behind it."""

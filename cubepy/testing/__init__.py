@@ -20,6 +20,7 @@ from cubepy.testing.memory_module import module_of
 from cubepy.testing.operands import operand_product, operand_table, representative
 from cubepy.testing.reduction import reduce_kernel
 from cubepy.testing.strategies import kernels
+from cubepy.testing.suite import RuntimeSuite
 from cubepy.testing.targets import cpu_targets, gang_of, reference_for
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Failure",
     "Feature",
     "GeneratedKernel",
+    "RuntimeSuite",
     "cases",
     "cases_of",
     "check_case",

@@ -174,6 +174,35 @@ def test_memory_that_is_let_go_is_not_written_under_a_launch() -> None:
     assert set(y.numpy()) == {9}
 
 
+def test_errors_do_not_pass_on_with_the_memory() -> None:
+    fake = FakeDevice(host_memory=False)
+    stream, other = fake.stream(), fake.stream()
+
+    def fail(*_: Array) -> None:
+        assert gate.wait(SECONDS)
+        raise LaunchError("an error of before")
+
+    for late in (False, True):
+        gate = threading.Event()
+        x = fake.array(np.zeros(64, np.int32))
+        launch(fake, kernel(fail, out=Access.WRITE), GRID, [x], stream)
+        memory = x.memory
+        if not late:
+            gate.set()
+            with pytest.raises(LaunchError, match="of before"):
+                stream.synchronize()
+        del x
+        threading.Timer(0.05, gate.set).start()
+        y = fake.empty(64, np.int32)
+        assert y.memory is memory
+        launch(fake, kernel(fill(3), out=Access.WRITE), GRID, [y], other)
+        other.synchronize()
+        assert set(y.numpy()) == {3}
+        if late:
+            with pytest.raises(LaunchError, match="of before"):
+                stream.synchronize()
+
+
 def test_events_order_streams_by_hand() -> None:
     fake = FakeDevice(host_memory=True)
     gate, order = Gate(lambda *_: order.append("first")), list[str]()
