@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError
@@ -22,6 +21,7 @@ from cubepy.frontend.scalars import scalar_of
 from cubepy.frontend.values import NONE, Known, Poison, StructValue, TupleValue, Value
 from cubepy.frontend.variables import assign, read
 from cubepy.ir import Op, ops
+from cubepy.records import replace
 
 __all__ = ["assign_target"]
 

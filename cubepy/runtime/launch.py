@@ -86,3 +86,129 @@ def _launch_here(
     for uses, writes in buffers:
         uses.settle_streams(writes=writes)
     device.launch(kernel, grid, bindings)
+    event = device.pending() if buffers else None
+    if event is not None:
+        _remember(event, buffers)
+
+
+def _launch_there(
+    stream: Stream, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding], buffers: Touched
+) -> None:
+    for uses, writes in buffers:
+        for event in uses.before(writes=writes):
+            if event.stream is not stream:
+                stream.wait(event)
+    stream.launch(kernel, grid, bindings)
+    if buffers:
+        _remember(stream.record(), buffers)
+
+
+def _remember(event: Event, buffers: Touched) -> None:
+    for uses, writes in buffers:
+        uses.add(event, writes=writes)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Plan:
+    """The bindings of a launch while they are collected.
+
+    `host`: its arguments in host memory. `staged`: copies of those, in memory that nobody else must
+    get before the launch is done.
+    """
+
+    device: Device
+    artifact: Artifact
+    bindings: dict[int, Binding] = field(default_factory=dict)
+    host: dict[int, Array] = field(default_factory=dict)
+    staged: Sequence[Staged] = ()
+    buffers: list[tuple[Uses, bool]] = field(default_factory=list)
+    afterwards: list[Callable[[], None]] = field(default_factory=list)
+
+    def add(self, number: int, value: object) -> None:
+        """Take the argument of one parameter."""
+        type = self.artifact.abi.types[number]
+        if isinstance(type, Scalar):
+            converted = convert_scalar(value, type, _place(self.artifact, number))
+            self.bindings[number] = ScalarBinding(element=type, value=converted)
+            return
+        array = array_of(value, _place(self.artifact, number))
+        if isinstance(array, Buffer):
+            self._check_device(number, array)
+            self.buffers.append((array.uses, self.artifact.access[number] in UNSURE))
+            self.bindings[number] = self._bound(
+                number, array.memory, array.offset, array.shape, array.strides
+            )
+        else:
+            self.host[number] = array
+
+    def finish(self) -> list[Binding]:
+        """All bindings, in the order of the parameters."""
+        usable = {number: self._usable(number, array) for number, array in self.host.items()}
+        if self.device.host_memory:
+            for number, array in usable.items():
+                memory = self.device.wrap(array)
+                self.bindings[number] = self._bound(number, memory, 0, array.shape, array.strides)
+        elif usable:
+            self._stage(usable)
+        return [self.bindings[number] for number in range(len(self.artifact.abi.types))]
+
+    def _stage(self, arrays: dict[int, Array]) -> None:
+        self.staged = stage(self.device, list(arrays.values()))
+        for (number, array), copied in zip(arrays.items(), self.staged, strict=True):
+            self.bindings[number] = self._bound(
+                number, copied.memory, copied.offset, array.shape, array.strides
+            )
+            if self.artifact.access[number] in UNSURE:
+                self.afterwards.append(_back(copied.copy_back, self.device))
+
+    def _check_device(self, number: int, buffer: Buffer) -> None:
+        if buffer.device is not memory_owner(self.device):
+            raise LaunchError(
+                f"{_place(self.artifact, number)} is on {buffer.device.name}, the launch on "
+                f"{self.device.name}\n  help: pass it with .to(device)"
+            )
+
+    def _usable(self, number: int, array: Array) -> Array:
+        """The array, or a copy where its elements do not lie as kernels need them."""
+        if not facts_of(array).staged:
+            return array
+        self._refuse_overlap(number, array)
+        copied = np.array(array, order="C", copy=True)
+        if self.artifact.access[number] in UNSURE:
+            self.afterwards.append(_back(np.copyto, array, copied))
+        return copied
+
+    def _refuse_overlap(self, number: int, array: Array) -> None:
+        _, low, high = span_of(array)
+        for other, neighbour in self.host.items():
+            _, start, stop = span_of(neighbour)
+            written = {self.artifact.access[number], self.artifact.access[other]} & set(UNSURE)
+            if other != number and written and low < stop and start < high:
+                raise LaunchError(
+                    f"{_place(self.artifact, number)} is not aligned to its elements and overlaps "
+                    f"{self.artifact.abi.names[other]!r}\n  help: pass an aligned copy"
+                )
+
+    def _bound(
+        self,
+        number: int,
+        memory: object,
+        offset: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> ArrayBinding:
+        element = self.artifact.abi.types[number].element  # type: ignore[attr-defined]
+        return ArrayBinding(
+            memory=memory,
+            element=element,
+            offset=offset // element.size,
+            shape=shape,
+            strides=tuple(stride // element.size for stride in strides),
+        )
+
+
+def _back(function: Callable[..., object], *arguments: object) -> Callable[[], None]:
+    def run() -> None:
+        function(*arguments)
+
+    return run

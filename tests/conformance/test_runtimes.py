@@ -21,7 +21,6 @@ from cubepy.runtime import (
 from cubepy.target import Artifact, Target
 from cubepy.testing import RuntimeSuite, reference_for
 
-
 # All rows on both are test_conformance.py's.
 SOME_ROWS = ("const", "floor", "load", "plane_sum", "sync_cube", "while")
 

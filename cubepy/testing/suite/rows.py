@@ -21,8 +21,8 @@ SHOWN = 20
 class RowSuite(Subject):
     """`rows`: those that are run, all of them unless a class says otherwise.
 
-    `same_bits_as`: a device whose results must be met to the bit, where the table permits more. That
-    is for devices that run the same definitions of library functions.
+    `same_bits_as`: a device whose results must be met to the bit, where the table permits more, for
+    those that run the same definitions of library functions.
     """
 
     rows: Sequence[str] = rows()
