@@ -276,6 +276,11 @@ __all__ = [
     "degrees",
     "device",
     "dot",
+    "e2m1",
+    "e2m3",
+    "e3m2",
+    "e4m3",
+    "e5m2",
     "erf",
     "erfc",
     "errors",
@@ -354,6 +359,7 @@ __all__ = [
     "sync_storage",
     "tan",
     "tanh",
+    "tf32",
     "trunc",
     "trunc_div",
     "trunc_rem",
@@ -361,6 +367,7 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "ue8m0",
     "unroll",
     "vector",
 ]
@@ -371,10 +378,14 @@ exec = exec_text
 _LIBRARY = {
     **dict.fromkeys(("dot", "magnitude", "normalize"), "cubepy.std.vectors"),
     "FastDivmod": "cubepy.std.division",
+    **dict.fromkeys(
+        ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "tf32", "ue8m0"), "cubepy.std.minifloats"
+    ),
 }
 
 if TYPE_CHECKING:
     from cubepy.std.division import FastDivmod
+    from cubepy.std.minifloats import e2m1, e2m3, e3m2, e4m3, e5m2, tf32, ue8m0
     from cubepy.std.vectors import dot, magnitude, normalize
 else:
 

@@ -28,6 +28,7 @@ from cubepy.frontend.evaluation import bounded_range, evaluate_in_python, python
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.names import free_names, read_names
 from cubepy.frontend.operators import binary, unary
+from cubepy.frontend.scalars import class_of
 from cubepy.frontend.trials import typed_beside
 from cubepy.frontend.values import (
     POISON,
@@ -42,7 +43,7 @@ from cubepy.frontend.values import (
     kept,
 )
 from cubepy.frontend.variables import assign, is_assigned, read
-from cubepy.ir import BOOL, Op, OpenRegion, Region, SlotType, ops
+from cubepy.ir import BOOL, Op, OpenRegion, Region, Scalar, SlotType, ops
 
 __all__ = ["Condition", "local_function", "lower_condition", "reads_attributes", "unpacked"]
 
@@ -100,12 +101,19 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
     array = as_array(owner)
     if array is not None:
         return array_attribute(frame, array, node.attr, node)
+    number = owner.type if isinstance(owner, Op) else None
+    if isinstance(number, Scalar) and node.attr == "dtype":
+        return Known(class_of(number))
     fields = getattr(owner.maker, "_fields", ()) if isinstance(owner, TupleValue) else ()
     raise frame.error(
         CubeNameError,
         f"{describe(owner)} has no attribute {node.attr!r}",
         node,
-        f"its fields are {', '.join(fields)}" if fields else "numbers and tuples have none here",
+        f"its fields are {', '.join(fields)}"
+        if fields
+        else "a number has only its dtype"
+        if isinstance(number, Scalar)
+        else "plain tuples have none here",
     )
 
 

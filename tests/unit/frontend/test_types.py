@@ -296,3 +296,16 @@ def test_values_of_conversions_and_mixed_comparisons() -> None:
     n = np.array([-1, 2**63 - 1], np.int64)
     run(kernel, out, u, v, n, np.zeros(1, np.uint8))
     assert out.tolist() == [2, 1, 2, -56, 255, 1, 1, 1]
+
+
+def test_a_number_has_a_dtype() -> None:
+    def widened(value: Any) -> Any:
+        return cb.f64(value) if value.dtype == cb.f32 else value.dtype(7)
+
+    def kernel(x: Array[f32], n: Array[cb.i16], out: Array[cb.f64]) -> None:
+        out[0] = widened(x[0])
+        out[1] = cb.f64(widened(n[0]))
+
+    out = np.zeros(2)
+    run(kernel, np.array([0.5], np.float32), np.zeros(1, np.int16), out)
+    assert out.tolist() == [0.5, 7.0]
