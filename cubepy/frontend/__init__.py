@@ -13,6 +13,7 @@ from cubepy.frontend import intrinsics as _intrinsics  # noqa: F401
 from cubepy.frontend import loops as _loops  # noqa: F401
 from cubepy.frontend import matching as _matching  # noqa: F401
 from cubepy.frontend import memory as _memory  # noqa: F401
+from cubepy.frontend import native as _native  # noqa: F401
 from cubepy.frontend import overloads as _overloads  # noqa: F401
 from cubepy.frontend import python_functions as _python_functions  # noqa: F401
 from cubepy.frontend import statements as _statements  # noqa: F401
@@ -167,6 +168,7 @@ from cubepy.frontend.vocabulary import (
     frexp,
     hypot,
     insert,
+    intrinsic,
     isfinite,
     isinf,
     isnan,
@@ -337,6 +339,7 @@ __all__ = [
     "i64",
     "index",
     "insert",
+    "intrinsic",
     "is_comptime",
     "is_struct",
     "is_structured",

@@ -352,6 +352,10 @@ LDEXP = op("ldexp", "value", "exponent", rule=rules.scale, traits=LIBRARY,
            evaluate=ev.scale_by_power, python="ldexp",
            doc="value * 2**exponent rounded once.")  # fmt: skip
 
+INTRINSIC = op("intrinsic", "*operands", rule=rules.call, traits=PURE,
+               doc="An instruction of the target `target` in its own words, `template`; elsewhere "
+               "the function `callee`, with the same result.")  # fmt: skip
+
 # ── memory ──────────────────────────────────────────────────────────────────────────────────────
 
 SHARED = op("shared", rule=rules.shared, traits=Trait.UNIFORM, python="shared",

@@ -12,6 +12,7 @@ from cubepy.errors import SourceError
 from cubepy.ir import LEVELS, Kernel, print_kernel, verify
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.check_cooperation import check_cooperation
+from cubepy.passes.choose_intrinsics import choose_intrinsics
 from cubepy.passes.context import Library, PassContext, no_library
 from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
@@ -39,12 +40,14 @@ Observe = Callable[[str, Kernel], None]
 PIPELINES: Mapping[str, tuple[Pass, ...]] = {
     "reference": (
         check_cooperation,
+        choose_intrinsics,
         expand_library,
         fold_plane_dim,
         annotate_buffer_access,
     ),
     "cpu": (
         check_cooperation,
+        choose_intrinsics,
         expand_library,
         fold_plane_dim,
         nest_early_returns,
@@ -69,6 +72,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
     ),
     "opencl": (
         check_cooperation,
+        choose_intrinsics,
         expand_library,
         fold_plane_dim,
         inline_cooperation,

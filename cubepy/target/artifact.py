@@ -12,7 +12,11 @@ from cubepy.target.abi import Abi
 from cubepy.target.reports import Fault, Print
 from cubepy.target.target import Target
 
-__all__ = ["Artifact", "Schedule"]
+__all__ = ["FOREIGN", "Artifact", "Schedule"]
+
+
+#: A line of the text of a CPU artifact that has instructions in a user's own words.
+FOREIGN = "; has instructions in the kernel's own words"
 
 
 class Schedule(Enum):

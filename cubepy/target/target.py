@@ -52,6 +52,18 @@ class Target:
             features=features_of(language, machine),
         )
 
+    def covers(self, other: Target) -> bool:
+        """Whether what is meant for `other` runs here: the same language, as good a machine."""
+        if self.language != other.language or not other.machine:
+            return self.language == other.language
+        here, there = self.features, other.features
+        if self.language != "cpu":
+            return self.machine == other.machine
+        same = here.triple.partition("-")[0] == there.triple.partition("-")[0]
+        masks = here.mask_registers or not there.mask_registers
+        fused = here.fma or not there.fma
+        return same and masks and fused and here.vector_bits >= there.vector_bits
+
     def plane_dim(self, kernel: Kernel) -> int:
         """Units of a plane of a kernel: what it asks for, or what the target has (0: several
         sizes).

@@ -14,6 +14,7 @@ from cubepy.testing.cases import Case
 from cubepy.testing.control_cases import CONTROL_ROWS, control_cases
 from cubepy.testing.cooperation_cases import COOPERATION_ROWS, cooperation_cases
 from cubepy.testing.memory_cases import MEMORY_ROWS, memory_cases
+from cubepy.testing.native_cases import native_cases
 from cubepy.testing.plane_cases import PLANE_ROWS, plane_cases
 from cubepy.testing.position_cases import POSITIONS, position_cases
 from cubepy.testing.report_cases import REPORT_ROWS, report_cases
@@ -53,6 +54,8 @@ def cases_of(name: str, plane_dim: int) -> Iterator[Case]:
         yield from plane_cases(name, plane_dim)
     elif name in COOPERATION_ROWS:
         yield from cooperation_cases(name, plane_dim)
+    elif name == "intrinsic":
+        yield from native_cases()
     elif name in REPORT_ROWS:
         yield from report_cases(name)
     else:

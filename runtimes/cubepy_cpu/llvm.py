@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from cubepy.errors import BackendError
+from cubepy.target import FOREIGN
 from cubepy_cpu.effort import CODEGEN_EFFORT
 from cubepy_cpu.host import Machine, host
 
@@ -76,6 +81,8 @@ def _module(text: str, machine: Machine, passes: Sequence[str]) -> Iterator[Any]
 
     A context of its own keeps a failed or repeated compilation from leaving anything behind.
     """
+    if FOREIGN in text:
+        _try_apart(text, machine)
     with _lock:
         target = _target_machine(machine)
         context = llvm.create_context()
@@ -97,6 +104,23 @@ def _module(text: str, machine: Machine, passes: Sequence[str]) -> Iterator[Any]
             context.close()
 
 
+def _try_apart(text: str, machine: Machine) -> None:
+    """Compile in a process of its own: for a mistake in assembly LLVM ends the process it is in."""
+    order = {
+        "path": sys.path, "text": text, "triple": machine.triple, "cpu": machine.cpu,
+        "features": machine.features,
+    }  # fmt: skip
+    script = Path(__file__).with_name("trial.py")
+    done = subprocess.run(
+        [sys.executable, "-I", str(script)],
+        input=json.dumps(order), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        lines = done.stderr.strip().rpartition("RuntimeError: ")[2].splitlines()
+        complaint = "\n".join(dict.fromkeys(lines))  # what is wrong once is said once
+        raise BackendError("LLVM does not accept an instruction of cb.intrinsic", complaint)
+
+
 def _optimize(module: Any, target: Any, passes: Sequence[str]) -> None:
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2))
     manager = llvm.create_new_module_pass_manager()
@@ -112,6 +136,7 @@ def _optimize(module: Any, target: Any, passes: Sequence[str]) -> None:
 def _initialize() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()
 
 
 @functools.cache

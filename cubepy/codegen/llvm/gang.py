@@ -27,7 +27,8 @@ Mask = tuple[str, ...] | None
 @dataclass(slots=True, kw_only=True)
 class Module:
     """What is shared by all code of one kernel: declarations, entry block, launch words, what may
-    be reported. `fast_math`: LLVM flags for the kernel's own float arithmetic.
+    be reported. `fast_math`: LLVM flags for the kernel's own float arithmetic. `foreign`: it has
+    instructions in a user's own words.
     """
 
     w: Writer
@@ -43,6 +44,7 @@ class Module:
     arena: dict[Op, int] = field(default_factory=dict)
     arena_bytes: int = 0
     fast_math: str = ""
+    foreign: bool = False
 
     def alloca(self, type: str, *, align: int = 64) -> str:
         """Stack memory of the whole call; promoted to registers where only whole values are

@@ -6,6 +6,7 @@ from cubepy.codegen.llvm.gang import Module
 from cubepy.codegen.llvm.reports import report_text
 from cubepy.codegen.llvm.writer import Line
 from cubepy.location import UNKNOWN, Loc
+from cubepy.target import FOREIGN
 
 __all__ = ["assemble"]
 
@@ -80,6 +81,8 @@ def assemble(module: Module, symbol: str) -> tuple[str, dict[int, Loc]]:
     if not target.half_conversion and any("half" in line for line in text):
         text.append(_HALF_TEXT)
     text += sorted(module.declared.values())
+    if module.foreign:
+        text.append(FOREIGN)
     text.append('attributes #0 = { nounwind "no-trapping-math"="true" }')
     text.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
     return "\n".join(text) + "\n", line_map

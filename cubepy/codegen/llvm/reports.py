@@ -128,7 +128,10 @@ def emit_check(gang: Gang, op: Op) -> None:
     module.faults.append(Fault(kind=FaultKind.BOUNDS, text=str(op.attrs["name"]), loc=op.loc))
     number, block = len(module.faults), module.word(WordKind.REPORT)
     inside = tuple(
-        gang.vec.compare("icmp ult", INDEX, at, end)
+        gang.vec.both(
+            gang.vec.compare("icmp sge", INDEX, at, gang.vec.const(INDEX, 0)),
+            gang.vec.compare("icmp slt", INDEX, at, end),
+        )
         for at, end in zip(gang.vectors(index), gang.vectors(extent), strict=True)
     )
     outside = gang.mask_and_not(gang.mask, inside)

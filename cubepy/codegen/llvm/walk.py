@@ -11,6 +11,7 @@ from cubepy.codegen.llvm.elementwise import ELEMENTWISE, FAST
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.interleaved import emit_neighbours, neighbours_of
 from cubepy.codegen.llvm.memory import emit_load, emit_store
+from cubepy.codegen.llvm.native import emit_intrinsic
 from cubepy.codegen.llvm.plane import emit_plane
 from cubepy.codegen.llvm.reports import emit_assert, emit_check, emit_print
 from cubepy.codegen.llvm.types import constant
@@ -227,6 +228,7 @@ _EMIT: dict[OpDef, Callable[[Gang, Op], None]] = {
     ops.SYNC_STORAGE: _nothing,
     ops.FENCE: emit_fence,
     ops.CUBE_UNIFORM: _first_unit,
+    ops.INTRINSIC: emit_intrinsic,
     ops.ASSERT: emit_assert,
     ops.CHECK_BOUNDS: emit_check,
     ops.PRINT: emit_print,

@@ -1,0 +1,12 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    x[0] = cb.intrinsic("cpu", "llvm.fabs", x, fallback=lambda v: v[0])
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)
