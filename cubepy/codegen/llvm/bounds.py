@@ -8,13 +8,15 @@ An access that is unchecked, or that the fast version of the code may take for g
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from cubepy.codegen.llvm.gang import Gang, Mask
 from cubepy.codegen.llvm.reports import report_outside
+from cubepy.codegen.llvm.values import Value
 from cubepy.ir import INDEX, Op, Trait, ops
 from cubepy.records import dataclass
 
-__all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset"]
+__all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset", "wholly_inside"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,49 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
     return bounds
 
 
+def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str | None:
+    """Whether every lane of the gang is inside (i1), by the ends of each part alone; None where
+    that is no cheaper, or the access needs no test.
+
+    Worth asking in loops: outside of them the fast version of the code has the answer.
+    """
+    if op.attrs.get("check", "checked") != "checked" or op in gang.inside or not gang.looping:
+        return None
+    shapes = [gang.values[index].shape for index in indices]
+    if any(shape.level == 2 for shape in shapes) or not any(shape.stride for shape in shapes):
+        return None
+    tests: dict[str, None] = {}
+    for axis, index in enumerate(indices):
+        tests.update(dict.fromkeys(_whole_tests(gang, index, gang.module.shape_of(memory, axis))))
+    total: str | None = None
+    for test in tests:
+        total = test if total is None else gang.w.value(f"and i1 {total}, {test}", "in")
+    return total
+
+
+def _whole_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
+    """One test a part, made once for all accesses that use the subscript: its lowest lane lies
+    below the extent less what the lanes span. Unsigned, so a lane below 0 fails it too.
+    """
+    value = gang.values[index]
+    if extent not in value.wholes:
+        with gang.w.at(value.hook) if value.hook is not None else nullcontext():
+            value.wholes[extent] = _make_whole_tests(gang, value, extent)
+    return value.wholes[extent]
+
+
+def _make_whole_tests(gang: Gang, value: Value, extent: str) -> tuple[str, ...]:
+    span = (gang.layout.lanes - 1) * value.shape.stride
+    room = extent
+    if span:
+        room = gang.one.call("ssub.sat", INDEX, extent, str(abs(span)))
+        room = gang.one.call("smax", INDEX, room, "0")
+    lowest = value.names
+    if span < 0:
+        lowest = tuple(gang.w.value(f"add i64 {name}, {span}") for name in lowest)
+    return tuple(gang.w.value(f"icmp ult i64 {name}, {room}", "in") for name in lowest)
+
+
 def _lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
     """Masks of lanes inside; made once, behind the subscript's definition, for all accesses that
     use it.
@@ -73,7 +118,7 @@ def _lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
     value = gang.values[index]
     if extent in value.windows:
         return value.windows[extent]
-    if value.hook is None:
+    if value.hook is None or gang.beside:
         return _make_lane_tests(gang, index, extent)
     with gang.w.at(value.hook):
         value.windows[extent] = _make_lane_tests(gang, index, extent)

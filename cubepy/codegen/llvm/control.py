@@ -7,11 +7,21 @@ what remains, and an empty rest is jumped over.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cubepy.codegen.llvm.gang import Gang, Mask, Scope
 from cubepy.codegen.llvm.lanes import Lanes
+from cubepy.codegen.llvm.together import (
+    arm_together,
+    first_version,
+    holds_everywhere,
+    least,
+    runs_together,
+)
 from cubepy.codegen.llvm.values import Value
 from cubepy.ir import Op, Region, Scalar, ops
 from cubepy.ir.analyses import Shape
+from cubepy.records import dataclass
 
 _EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
 
@@ -87,10 +97,27 @@ def _parting_if(gang: Gang, op: Op) -> None:
         _take_out(gang, op.regions[0].ops[0], gang.mask_and(mask, condition))
         _go_on_with(gang, gang.mask_and_not(mask, condition))
         return
+    together = arm_together(gang, op)
+    join = _unmasked_arm(gang, op.regions[0], together) if together else ""
     _masked_arm(gang, op.regions[0], gang.mask_and(mask, condition))
     if op.regions[1].ops:
         _masked_arm(gang, op.regions[1], gang.mask_and_not(mask, condition))
+    if join:
+        gang.w.jump(join)
+        gang.begin(join)
     _finish(gang, op, mask)
+
+
+def _unmasked_arm(gang: Gang, region: Region, together: str) -> str:
+    """The arm for when all lanes take it; gives where the code after the `if` is to begin."""
+    all_on, parting, join = gang.fresh_labels("all", "parting", "join")
+    gang.w.branch(together, all_on, parting, likely=True)
+    gang.begin(all_on)
+    with first_version(gang):
+        gang.emit_region(gang, region)
+        gang.w.jump(join)
+    gang.begin(parting)
+    return join
 
 
 def _only_leaves(op: Op) -> bool:
@@ -194,6 +221,8 @@ def emit_while(gang: Gang, op: Op) -> None:
     """A `while` loop; lanes whose condition fails leave it."""
     mask = gang.mask
     head, body, latch, end = gang.fresh_labels("head", "body", "next", "end")
+    if runs_together(gang, op):
+        _while_together(gang, op, end)
     scope = _open_scope(gang, op, latch, end)
     gang.w.jump(head)
     gang.begin(head)
@@ -215,6 +244,23 @@ def emit_while(gang: Gang, op: Op) -> None:
     _close(gang, op, scope, head, mask)
 
 
+def _while_together(gang: Gang, op: Op, end: str) -> None:
+    """Trips while the condition holds in every lane; goes on where the loop proper begins."""
+    head, body, rest = gang.fresh_labels("all", "body", "rest")
+    gang.w.jump(head)
+    gang.begin(head)
+    with first_version(gang):
+        gang.scopes.append(Scope(op=op, next=head, end=end))
+        gang.emit_region(gang, op.regions[0])
+        gang.w.branch(holds_everywhere(gang, op.regions[0].ops[-1].operands[0]), body, rest)
+        gang.begin(body)
+        gang.emit_region(gang, op.regions[1])
+        gang.scopes.pop()
+        if not gang.dead:
+            gang.w.jump(head)
+    gang.begin(rest)
+
+
 def _close(gang: Gang, op: Op, scope: Scope, head: str, mask: Mask) -> None:
     if not gang.dead:
         gang.w.jump(scope.next)
@@ -224,74 +270,120 @@ def _close(gang: Gang, op: Op, scope: Scope, head: str, mask: Mask) -> None:
     _finish(gang, op, mask)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trip:
+    """Where a `for` is: trips made, and its variable, in as many components as its shape has."""
+
+    counter: str
+    variable: tuple[str, ...]
+
+
 def emit_for(gang: Gang, op: Op) -> None:
     """A `for` over a range. Trips are counted, so no variable overflows at the ends of its type."""
-    mask, outside = gang.mask, gang.w.label
-    head, body, latch, end = gang.fresh_labels("head", "body", "next", "end")
-    variable = op.regions[0].params[0]
-    scalar = variable.type
+    mask = gang.mask
+    latch, end = gang.fresh_labels("next", "end")
+    scalar = op.regions[0].params[0].type
     assert isinstance(scalar, Scalar)
-    uniform = all(gang.values[operand].shape.level == 0 for operand in op.operands)
-    trips = _uniform_trips(gang, op, scalar) if uniform else None
-    lane_trips = () if uniform else _lane_trips(gang, op, scalar)
-    scope = _open_scope(gang, op, latch, end)
-    start, step = op.operands[0], op.operands[2]
+    start = _first_trip(gang, op)
+    if all(gang.values[operand].shape.level == 0 for operand in op.operands):
+        trips = _uniform_trips(gang, op, scalar)
+        scope = _open_scope(gang, op, latch, end)
+        _run_trips(gang, op, start, scope, lambda counter: _below(gang, scalar, counter, trips))
+    else:
+        lane_trips = _lane_trips(gang, op, scalar)
+        if runs_together(gang, op):
+            start = _for_together(gang, op, start, least(gang, scalar, lane_trips), end)
+        scope = _open_scope(gang, op, latch, end)
+        _run_trips(gang, op, start, scope, lambda k: _staying(gang, scope, scalar, k, lane_trips))
+    _finish(gang, op, mask)
+
+
+def _first_trip(gang: Gang, op: Op) -> _Trip:
+    variable, start = op.regions[0].params[0], op.operands[0]
     shape = gang.analysis.shape(variable)
+    names = gang.vectors(start) if shape.level == 2 else gang.values[start].names
     components = gang.components(shape)
-    type = gang.vec.type(scalar) if shape.level == 2 else gang.one.type(scalar)
-    first = gang.vectors(start) if shape.level == 2 else gang.values[start].names
-    first = first * components if len(first) < components else first
-    stride = gang.vectors(step) if shape.level == 2 else gang.values[step].names * components
+    return _Trip(counter="0", variable=names * components if len(names) < components else names)
+
+
+def _for_together(gang: Gang, op: Op, start: _Trip, common: str, end: str) -> _Trip:
+    """The trips that every lane makes; gives where the loop proper begins."""
+    latch, rest = gang.fresh_labels("next", "rest")
+    scalar = op.regions[0].params[0].type
+    assert isinstance(scalar, Scalar)
+    scope = Scope(op=op, next=latch, end=end)
+    with first_version(gang):
+        return _run_trips(
+            gang, op, start, scope, lambda counter: _below(gang, scalar, counter, common), rest
+        )
+
+
+def _run_trips(
+    gang: Gang, op: Op, start: _Trip, scope: Scope, test: Callable[[str], str], after: str = ""
+) -> _Trip:
+    """Trips from `start` on while `test` of the counter holds; code goes on at `after`, or the
+    loop's end. Gives the trip at which the test failed.
+    """
+    mask, outside = gang.mask, gang.w.label
+    head, body = gang.fresh_labels("head", "body")
+    variable = op.regions[0].params[0]
+    scalar, shape = variable.type, gang.analysis.shape(variable)
+    assert isinstance(scalar, Scalar)
+    step = op.operands[2]
+    lanes = gang.vec if shape.level == 2 else gang.one
+    stride = gang.vectors(step) if shape.level == 2 else gang.values[step].names
     outside = gang.w.label
     gang.w.jump(head)
     gang.begin(head)
     phi_place = gang.w.hook()
-    counter = "%" + gang.w.fresh("k")
-    current = tuple("%" + gang.w.fresh("i") for _ in range(components))
-    _trip_test(gang, scope, scalar, counter, trips, lane_trips, body, end)
+    now = _Trip(
+        counter="%" + gang.w.fresh("k"),
+        variable=tuple("%" + gang.w.fresh("i") for _ in start.variable),
+    )
+    gang.w.branch(test(now.counter), body, after or scope.end)
     gang.begin(body)
-    gang.values[variable] = gang.value(shape, current)
+    gang.values[variable] = gang.value(shape, now.variable)
     _start_trip(gang, scope, mask)
     gang.scopes.append(scope)
     gang.emit_region(gang, op.regions[0])
     gang.scopes.pop()
     if not gang.dead:
-        gang.w.jump(latch)
-    gang.begin(latch)
-    counted = gang.w.value(f"add {gang.one.type(scalar)} {counter}, 1")
-    lanes = gang.vec if shape.level == 2 else gang.one
+        gang.w.jump(scope.next)
+    gang.begin(scope.next)
+    counted = gang.w.value(f"add {gang.one.type(scalar)} {now.counter}, 1")
     moved = tuple(
-        lanes.instruction("add", scalar, name, by) for name, by in zip(current, stride, strict=True)
+        lanes.instruction("add", scalar, name, by)
+        for name, by in zip(now.variable, stride * (len(now.variable) // len(stride)), strict=True)
     )
     inside = gang.w.label
     _end_trip(gang, scope, head)
     with gang.w.at(phi_place):
-        gang.w.line(
-            f"{counter} = phi {gang.one.type(scalar)} [ 0, %{outside} ], [ {counted}, %{inside} ]"
-        )
-        for name, begin, again in zip(current, first, moved, strict=True):
+        names = zip(
+            (now.counter, *now.variable), (start.counter, *start.variable), (counted, *moved),
+            strict=True,
+        )  # fmt: skip
+        for number, (name, begin, again) in enumerate(names):
+            type = lanes.type(scalar) if number else gang.one.type(scalar)
             gang.w.line(f"{name} = phi {type} [ {begin}, %{outside} ], [ {again}, %{inside} ]")
-    gang.begin(end)
-    _finish(gang, op, mask)
+    gang.begin(after or scope.end)
+    return now
 
 
-def _trip_test(
-    gang: Gang, scope: Scope, scalar: Scalar, counter: str, trips: str | None,
-    lane_trips: tuple[str, ...], body: str, end: str,
-) -> None:  # fmt: skip
-    """Go on while the counter is below the trips: of all lanes, or of some."""
-    if trips is not None:
-        more = gang.w.value(f"icmp ult {gang.one.type(scalar)} {counter}, {trips}")
-        gang.w.branch(more, body, end)
-        return
-    from_counter = Value(shape=Shape(0), names=(counter,))
-    wide = spread_here(gang, scalar, from_counter)
+def _below(gang: Gang, scalar: Scalar, counter: str, trips: str) -> str:
+    return gang.w.value(f"icmp ult {gang.one.type(scalar)} {counter}, {trips}")
+
+
+def _staying(
+    gang: Gang, scope: Scope, scalar: Scalar, counter: str, lane_trips: tuple[str, ...]
+) -> str:
+    """Keep the lanes with trips left; whether there are any."""
+    wide = spread_here(gang, scalar, Value(shape=Shape(0), names=(counter,)))
     staying = gang.mask_and(
         gang.load_mask(scope.alive),
         tuple(gang.vec.compare("icmp ult", scalar, wide, limit) for limit in lane_trips),
     )
     gang.store_mask(scope.alive, staying)
-    gang.w.branch(gang.any(staying), body, end)
+    return gang.any(staying)
 
 
 def spread_here(gang: Gang, scalar: Scalar, value: Value) -> str:

@@ -7,14 +7,15 @@ follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.layout import Layout
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
 from cubepy.codegen.llvm.values import Value, spread
 from cubepy.codegen.llvm.writer import Lines, Writer
-from cubepy.ir import BOOL, BufferType, Op, Region, Scalar
+from cubepy.ir import BOOL, BufferType, Op, Region, Scalar, ops
 from cubepy.ir.analyses import Shape, Uniformity
 from cubepy.records import dataclass, field
 from cubepy.target import Abi, Fault, Print, Target, WordKind
@@ -121,7 +122,8 @@ class Slot:
 class Gang:
     """One version of the code. `inside`: accesses known to be within bounds. `lane_zero` describes
     the gang: the position of its first unit (x in the launch for ROWS, linear in the cube for
-    CUBES).
+    CUBES). `beside`: a rare case is being emitted beside the usual one, so that nothing for it
+    should be made where both would pay.
     """
 
     module: Module
@@ -136,6 +138,7 @@ class Gang:
     mask: Mask = None
     scopes: list[Scope] = field(default_factory=list)
     dead: bool = False
+    beside: bool = False
     private_array: Callable[[Gang, Op], tuple[str, ...]] | None = None
 
     @property
@@ -159,6 +162,11 @@ class Gang:
     def one(self) -> Lanes:
         """Instructions on scalars."""
         return Lanes(w=self.w, lanes=0, declared=self.module.declared)
+
+    @property
+    def looping(self) -> bool:
+        """Whether what is emitted stands in a loop of the kernel."""
+        return any(scope.op and scope.op.opdef in (ops.FOR, ops.WHILE) for scope in self.scopes)
 
     # ── values ──────────────────────────────────────────────────────────────────────────────────
 
@@ -284,6 +292,13 @@ class Gang:
         if scalar is BOOL:
             return self._stored_mask
         return self.vec.type(scalar)
+
+    @contextmanager
+    def rare_case(self) -> Iterator[None]:
+        """Code that seldom runs, beside code that usually does."""
+        outer, self.beside = self.beside, True
+        yield
+        self.beside = outer
 
     def fresh_labels(self, *hints: str) -> tuple[str, ...]:
         """New block labels."""

@@ -22,7 +22,7 @@ from cubepy.codegen.llvm.access import (
     when,
 )
 from cubepy.codegen.llvm.address import Address, address_of, element_pointer, lane_pointers
-from cubepy.codegen.llvm.bounds import Bounds, bounds_of
+from cubepy.codegen.llvm.bounds import Bounds, bounds_of, wholly_inside
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.private_arrays import private_load, private_store
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
@@ -43,6 +43,10 @@ def emit_load(gang: Gang, op: Op) -> None:
     """`load`: the result's shape decides how."""
     memory, *indices = op.operands
     shape = gang.analysis.shape(op)
+    whole = None if shape.level < 2 else wholly_inside(gang, op, memory, indices)
+    if whole is not None and not isinstance(memory.type, PrivateType):
+        gang.define(op, _load_by_cases(gang, op, whole))
+        return
     bounds = bounds_of(gang, op, memory, indices)
     if isinstance(memory.type, PrivateType):
         gang.define(op, private_load(gang, memory, indices, bounds))
@@ -52,6 +56,28 @@ def emit_load(gang: Gang, op: Op) -> None:
         gang.define(op, _part_loads(gang, memory, indices, bounds))
     else:
         gang.define(op, _vector_loads(gang, memory, indices, bounds))
+
+
+def _load_by_cases(gang: Gang, op: Op, whole: str) -> tuple[str, ...]:
+    """All lanes inside, the usual case, without tests; else lane by lane."""
+    memory, *indices = op.operands
+    element = _element(memory)
+    usual, rare, join = gang.fresh_labels("inside", "edge", "join")
+    gang.w.branch(whole, usual, rare, likely=True)
+    gang.w.begin(usual)
+    plain, plain_end = _vector_loads(gang, memory, indices, Bounds()), gang.w.label
+    gang.w.jump(join)
+    gang.w.begin(rare)
+    with gang.rare_case():
+        bounds = bounds_of(gang, op, memory, indices)
+        tested, tested_end = _vector_loads(gang, memory, indices, bounds), gang.w.label
+    gang.w.jump(join)
+    gang.w.begin(join)
+    type = gang.vec.type(element)
+    return tuple(
+        gang.w.value(f"phi {type} [ {a}, %{plain_end} ], [ {b}, %{tested_end} ]")
+        for a, b in zip(plain, tested, strict=True)
+    )
 
 
 def _scalar_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> str:
@@ -153,10 +179,28 @@ def _gather(gang: Gang, address: Address, number: int, element: Scalar, mask: st
 def emit_store(gang: Gang, op: Op) -> None:
     """`store`."""
     memory, *indices, value = op.operands
-    bounds = bounds_of(gang, op, memory, indices)
     if isinstance(memory.type, PrivateType):
-        private_store(gang, memory, indices, value, bounds)
+        private_store(gang, memory, indices, value, bounds_of(gang, op, memory, indices))
         return
+    whole = wholly_inside(gang, op, memory, indices)
+    if whole is None:
+        _store(gang, op, bounds_of(gang, op, memory, indices))
+        return
+    gang.vectors(value)  # spread before the cases part
+    usual, rare, join = gang.fresh_labels("inside", "edge", "join")
+    gang.w.branch(whole, usual, rare, likely=True)
+    gang.w.begin(usual)
+    _store(gang, op, Bounds())
+    gang.w.jump(join)
+    gang.w.begin(rare)
+    with gang.rare_case():
+        _store(gang, op, bounds_of(gang, op, memory, indices))
+    gang.w.jump(join)
+    gang.w.begin(join)
+
+
+def _store(gang: Gang, op: Op, bounds: Bounds) -> None:
+    memory, *indices, value = op.operands
     element = _element(memory)
     if gang.values[value].shape.level == 0 and all(
         gang.values[i].shape.level == 0 for i in indices

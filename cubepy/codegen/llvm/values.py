@@ -22,7 +22,8 @@ class Value:
     """`names`: one scalar (uniform), one base a part (part shapes), or one vector a part (varying).
 
     `hook` is the insertion point behind the definition; `vectors` the spread form once it exists;
-    `windows` the bounds masks already made of it, by extent.
+    `windows` the bounds masks already made of it, by extent; `wholes` the tests that a whole part
+    is inside.
     """
 
     shape: Shape
@@ -30,6 +31,7 @@ class Value:
     hook: Lines | None = None
     vectors: tuple[str, ...] = ()
     windows: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    wholes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def _is_constant(name: str) -> bool:
