@@ -34,9 +34,13 @@ class Assumptions:
         return bool(self.conditions or self.inside or self.exact)
 
 
-_LEAVES = (ops.LENGTH, ops.STRIDE, ops.CONST)
+_LEAVES = (ops.LENGTH, ops.STRIDE)
 _ARITHMETIC = (ops.ADD, ops.SUB, ops.NEG, ops.MUL, ops.MIN, ops.MAX, ops.CAST, ops.SELECT)
 _BY_POSITIVE = (ops.FLOOR_DIV, ops.FLOOR_MOD, ops.TRUNC_DIV, ops.TRUNC_REM)
+
+
+def _fits(value: object) -> bool:
+    return isinstance(value, int) and -(1 << 63) <= value < 1 << 63
 
 
 class _Computable:
@@ -71,6 +75,8 @@ class _Computable:
             return constant and self(loop.operands[0]) and self(loop.operands[1])
         if row is ops.PARAM:
             return True
+        if row is ops.CONST:  # intervals are i64: a larger unsigned number has none
+            return _fits(op.attrs["value"])
         if row in _LEAVES or not op.operands:
             return row not in (ops.PLANE_ELECT,)
         if row is ops.SELECT:

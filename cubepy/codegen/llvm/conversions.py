@@ -152,6 +152,8 @@ def _to_int(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:
     """Saturating: the conversion itself is chosen only where it is defined."""
     if source in (F16, BF16):
         source, value = F32, cast(lanes, source, F32, value)
+    if target.bits <= source.bits // 2:
+        return _to_small_int(lanes, source, target, value)
     low, high = float(target.minimum), float(target.maximum + 1)
     signed_wide = target.bits < 32
     middle = I32 if signed_wide else target
@@ -170,6 +172,23 @@ def _to_int(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:
     )
     limited = lanes.select(above, target, lanes.const(target, target.maximum), number)
     return lanes.select(below, target, lanes.const(target, target.minimum), limited)
+
+
+def _to_small_int(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:
+    """Where the float type has both ends of the integer type exactly: clamped before it converts,
+    which is two instructions. NaN fails the first comparison, so unsigned it is 0 already.
+    """
+    if target.is_signed:
+        number = lanes.compare("fcmp ord", source, value, value)
+        value = lanes.select(number, source, value, lanes.const(source, 0.0))
+    for order, end in (("ogt", target.minimum), ("olt", target.maximum)):
+        limit = lanes.const(source, float(end))
+        within = lanes.compare(f"fcmp {order}", source, value, limit)
+        value = lanes.select(within, source, value, limit)
+    middle = I32 if target.bits < 32 else target
+    opcode = "fptosi" if middle.is_signed else "fptoui"
+    whole = lanes.convert(opcode, source, middle, value)
+    return resize(lanes, middle, target, whole, signed=True)
 
 
 def _int_to_float(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> str:

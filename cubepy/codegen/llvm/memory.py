@@ -25,6 +25,7 @@ from cubepy.codegen.llvm.address import Address, address_of, element_pointer, la
 from cubepy.codegen.llvm.bounds import Bounds, bounds_of, wholly_inside
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.private_arrays import private_load, private_store
+from cubepy.codegen.llvm.strided import is_strided, strided_load
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
 from cubepy.ir import BufferType, Op, PrivateType, Scalar, SharedType
 
@@ -136,6 +137,8 @@ def _vector_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds)
         part = None if mask is None else mask[number]
         if not address.vectors and address.stride in (1, -1):
             value = _contiguous_load(gang, address, number, element, part)
+        elif part is None and is_strided(gang, address):
+            value = strided_load(gang, address, number, element)
         else:
             value = _gather(gang, address, number, element, part)
         loaded.append(from_memory(gang, element, value, lanes))
