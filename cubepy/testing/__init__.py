@@ -21,7 +21,7 @@ from cubepy.testing.operands import operand_product, operand_table, representati
 from cubepy.testing.reduction import reduce_kernel
 from cubepy.testing.strategies import kernels
 from cubepy.testing.suite import RuntimeSuite
-from cubepy.testing.targets import cpu_targets, gang_of, reference_for
+from cubepy.testing.targets import cpu_targets, gang_of, reference_for, runs_here
 
 __all__ = [
     "Case",
@@ -50,4 +50,5 @@ __all__ = [
     "run_case",
     "run_kernel",
     "run_on",
+    "runs_here",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cubepy.runtime import device
 from cubepy.target import Target
 
-__all__ = ["cpu_targets", "gang_of", "reference_for"]
+__all__ = ["cpu_targets", "gang_of", "reference_for", "runs_here"]
 
 _TARGETS = (
     "cpu",
@@ -23,15 +23,15 @@ _TARGETS = (
 
 def cpu_targets() -> tuple[str, ...]:
     """Names of devices whose code this machine can run."""
-    here = device("cpu").target.features
-    fitting = []
-    for name in _TARGETS:
-        wanted = Target.parse(name).features
-        same_kind = wanted.triple.partition("-")[0] == here.triple.partition("-")[0]
-        runs = same_kind and wanted.vector_bits <= here.vector_bits
-        if runs or not Target.parse(name).machine:
-            fitting.append(name)
-    return tuple(fitting)
+    return tuple(name for name in _TARGETS if runs_here(name))
+
+
+def runs_here(name: str) -> bool:
+    """Whether this machine can run the code of a CPU target."""
+    target, here = Target.parse(name), device("cpu").target.features
+    wanted = target.features
+    same_kind = wanted.triple.partition("-")[0] == here.triple.partition("-")[0]
+    return not target.machine or (same_kind and wanted.vector_bits <= here.vector_bits)
 
 
 def gang_of(target: str) -> int:

@@ -7,6 +7,7 @@ import pytest
 
 import cubepy as cb
 from cubepy import Tensor, i64
+from tests.targets import on_targets
 
 
 @cb.cube
@@ -65,7 +66,7 @@ def expected(count: Triple, dim: Triple) -> np.ndarray[tuple[int, int], np.dtype
 
 
 @pytest.mark.parametrize(
-    "device", ["cpu:x86-64-v2+gang=4", "cpu:x86-64-v3+gang=16", "cpu:x86-64-v4"]
+    "device", on_targets("cpu:x86-64-v2+gang=4", "cpu:x86-64-v3+gang=16", "cpu:x86-64-v4")
 )
 @pytest.mark.parametrize(
     "dim",

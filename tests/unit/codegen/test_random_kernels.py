@@ -15,16 +15,17 @@ from cubepy.ir import BufferType, Kernel, Scalar
 from cubepy.runtime import ArrayBinding, Binding, Grid, ScalarBinding
 from cubepy.target import Target
 from cubepy_cpu import runtime
+from tests.targets import on_targets
 from tests.unit.ir.random_kernels import UNITS, Sample, kernels
 
 GRID = Grid(cube_count=(2, 1, 1), extent=(2 * UNITS, 1, 1))
-TARGETS = [
+TARGETS = on_targets(
     "cpu:x86-64-v2+gang=4",
     "cpu:x86-64-v3+gang=1",
     "cpu:x86-64-v3",
     "cpu:x86-64-v4+gang=32",
     "cpu+gang=8",
-]
+)
 DEVICE = runtime().devices()[0]
 
 
