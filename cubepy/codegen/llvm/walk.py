@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cubepy.codegen.llvm.along import divide_along
 from cubepy.codegen.llvm.atomics import emit_atomic, emit_fence
 from cubepy.codegen.llvm.bounds import lane_limit, lanes_below, position_offset
 from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if, emit_while
@@ -23,6 +24,7 @@ from cubepy.target import WordKind
 
 __all__ = ["emit_op", "emit_region"]
 
+_FLOOR_DIVISIONS = (ops.FLOOR_DIV, ops.FLOOR_MOD)
 _COMPARISONS = (ops.LT, ops.LE, ops.GT, ops.GE)
 
 
@@ -108,6 +110,8 @@ def emit_pure(gang: Gang, op: Op) -> None:
         gang.define(op, (emit(replace(gang.one, flags=flags), op, operands),))
         return
     if shape.level == 2 and op.opdef in _COMPARISONS and _lane_comparison(gang, op):
+        return
+    if op.opdef in _FLOOR_DIVISIONS and shape.level == 2 and divide_along(gang, op):
         return
     if shape.level == 1:
         lanes, columns = gang.one, [gang.bases(operand) for operand in op.operands]
