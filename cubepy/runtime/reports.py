@@ -154,7 +154,7 @@ def _values(words: Words, types: Sequence[Scalar]) -> list[Any]:
 def _position(artifact: Artifact, grid: Grid, place: Words) -> tuple[int, int]:
     """CUBE_POS and UNIT_POS of a unit's place."""
     first, second, third = (int(word) for word in place)
-    if artifact.schedule is not Schedule.ROWS:
+    if artifact.schedule is Schedule.CUBES:
         return first, second
     cube = unit = 0
     for at, dim, count in reversed(

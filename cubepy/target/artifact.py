@@ -25,11 +25,17 @@ class Schedule(Enum):
     CUBES: task t is the cube with CUBE_POS t. ROWS: the launch is seen as rows of units along x
     (`row_units` = count_x * dim_x, or the extent of x where the launch is over a shape; rows = all
     y, z positions) and each row is cut into pieces of `Artifact.task_units` units: task t is piece
-    t % pieces of row t // pieces.
+    t % pieces of row t // pieces. COLUMNS: the same with x and y in each other's place.
     """
 
     CUBES = "cubes"
     ROWS = "rows"
+    COLUMNS = "columns"
+
+    @property
+    def crosses_cubes(self) -> bool:
+        """Whether a task's units may belong to several cubes."""
+        return self is not Schedule.CUBES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 The word REPORT of the argument block is the address of a block of 64-bit words. The first fault of
 a launch claims its head: `FAULT` is the fault's number, counted from 1 in `Artifact.faults`. Prints
 are appended behind the head, as many as fit. A place of a unit is three words: x, y, z in the
-launch for the schedule ROWS, else CUBE_POS, UNIT_POS and 0.
+launch for the schedules ROWS and COLUMNS, else CUBE_POS, UNIT_POS and 0.
 """
 
 from __future__ import annotations

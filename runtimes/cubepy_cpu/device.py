@@ -32,7 +32,7 @@ from cubepy.runtime import (
     report_block,
     write_prints,
 )
-from cubepy.target import Artifact, Features, Schedule, Target
+from cubepy.target import Artifact, Features, Target
 from cubepy_cpu import entry, jit, threads
 from cubepy_cpu.host import Machine, host, supports
 from cubepy_cpu.host_memory import HostMemory, allocate, wrap
@@ -121,7 +121,7 @@ class CpuDevice(Device):
         x, y, z = artifact.cube_dim
         code = Code(
             entry=address,
-            rows=artifact.schedule is Schedule.ROWS,
+            schedule=artifact.schedule,
             task_units=artifact.task_units,
             cube_units=x * y * z,
             arena_bytes=artifact.arena_bytes,

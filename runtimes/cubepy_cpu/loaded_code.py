@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cubepy.records import dataclass
 from cubepy.runtime import Grid
+from cubepy.target import Schedule
 
 __all__ = ["Code"]
 
@@ -13,7 +14,7 @@ class Code:
     """What a launch needs of a loaded artifact. `reports`: whether it may report anything."""
 
     entry: int
-    rows: bool
+    schedule: Schedule
     task_units: int
     cube_units: int
     arena_bytes: int
@@ -23,13 +24,15 @@ class Code:
 
     def tasks(self, grid: Grid) -> int:
         """How many tasks a launch has; see `Schedule`."""
-        if not self.rows:
+        if not self.schedule.crosses_cubes:
             return grid.cubes
         x, y, z = grid.extent
+        if self.schedule is Schedule.COLUMNS:
+            x, y = y, x
         return -(-x // self.task_units) * y * z
 
     def work(self, grid: Grid) -> int:
         """Roughly how many nanoseconds one thread needs: a vector operation takes about one."""
         x, y, z = grid.extent
-        units = x * y * z if self.rows else grid.cubes * self.cube_units
+        units = x * y * z if self.schedule.crosses_cubes else grid.cubes * self.cube_units
         return max(1, units * self.work_per_unit // self.lanes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cubepy.codegen.llvm.assume import Assumptions, find_assumptions, guard_code
 from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
-from cubepy.codegen.llvm.intervals import cube_intervals, row_intervals
+from cubepy.codegen.llvm.intervals import column_intervals, cube_intervals, row_intervals
 from cubepy.codegen.llvm.layout import plan_layout, uniform_memory
 from cubepy.codegen.llvm.masking import lanes_until
 from cubepy.codegen.llvm.module_text import assemble
@@ -39,7 +39,7 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
     module.fast_math = str(kernel.options.get("fast_math", "")).replace(",", " ")
     _place_shared(kernel, module)
     versions = _Versions(kernel, module)
-    if layout.schedule is Schedule.ROWS:
+    if layout.schedule.crosses_cubes:
         _rows(module, versions)
     else:
         _cubes(module, versions)
@@ -52,7 +52,7 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
             p.type.access if isinstance(p.type, BufferType) else Access.READ for p in kernel.params
         ),
         schedule=layout.schedule,
-        task_units=layout.task_units if layout.schedule is Schedule.ROWS else 0,
+        task_units=layout.task_units if layout.schedule.crosses_cubes else 0,
         over=any(op.opdef in _EXTENTS for op in walk(kernel.body)),
         arena_bytes=module.arena_bytes, work_per_unit=layout.work, line_map=line_map,
         faults=tuple(module.faults), prints=tuple(module.prints), decisions=versions.decisions(),
@@ -74,7 +74,7 @@ class _Versions:
 
     def __init__(self, kernel: Kernel, module: Module) -> None:
         self.kernel, self.module = kernel, module
-        self.given = _extent_guards(kernel) if module.layout.schedule is Schedule.ROWS else {}
+        self.given = _extent_guards(kernel) if module.layout.schedule.crosses_cubes else {}
         self.by_mask = (
             exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
         )
@@ -143,13 +143,20 @@ class _Versions:
             self.kernel.loc,
             f"gang of {layout.width} units: {layout.parts} vectors of {layout.lanes} lanes "
             f"({layout.why}); "
-            f"{'rows across cubes' if layout.schedule is Schedule.ROWS else 'one cube a task'}",
+            f"{_TASKS[layout.schedule]}",
         )]  # fmt: skip
         for op in walk(self.kernel.body):
             if "check" in op.attrs and op.attrs["check"] != "unchecked":
                 state = "once a row or cube" if op in self.assumptions.inside else "at each access"
                 rows.append((op.loc, f"bounds of {op.operands[0].name} tested {state}"))
         return tuple(rows)
+
+
+_TASKS = {
+    Schedule.ROWS: "rows across cubes",
+    Schedule.COLUMNS: "columns across cubes, for memory runs along y",
+    Schedule.CUBES: "one cube a task",
+}
 
 
 def _extent_guards(kernel: Kernel) -> dict[Op, bool]:
@@ -194,12 +201,16 @@ def _rows(module: Module, versions: _Versions) -> None:
     extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
     task = _task_loop(module)
     size = layout.task_units
-    pieces = w.value(f"udiv i64 {w.value(f'add i64 {extents[0]}, {size - 1}')}, {size}")
+    along, across = "xyz".index(layout.along), "xyz".index(layout.across)
+    pieces = w.value(f"udiv i64 {w.value(f'add i64 {extents[along]}, {size - 1}')}, {size}")
     row, piece = w.value(f"udiv i64 {task}, {pieces}"), w.value(f"urem i64 {task}, {pieces}")
-    y, z = w.value(f"urem i64 {row}, {extents[1]}"), w.value(f"udiv i64 {row}, {extents[1]}")
+    y = w.value(f"urem i64 {row}, {extents[across]}")
+    z = w.value(f"udiv i64 {row}, {extents[across]}")
+    place = {layout.along: "%x", layout.across: y, "z": z}
+    bounds = row_intervals if layout.schedule is Schedule.ROWS else column_intervals
     first = w.value(f"mul i64 {piece}, {size}")
     limit = w.value(f"add i64 {first}, {size}")
-    last = w.value(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {extents[0]})")
+    last = w.value(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {extents[along]})")
     module.declared["llvm.smin.i64"] = "declare i64 @llvm.smin.i64(i64, i64)"
     body = versions.kernel.body
     piece_ok = "true"
@@ -207,7 +218,7 @@ def _rows(module: Module, versions: _Versions) -> None:
         span = w.value(f"sub i64 {last}, {first}")
         full = w.value(f"and i64 {span}, -{layout.width}")
         final = w.value(f"sub i64 {w.value(f'add i64 {first}, {full}')}, 1")
-        intervals = row_intervals(module, first, final, y, z)
+        intervals = bounds(module, first, final, y, z)
         piece_ok = guard_code(module, body, versions.assumptions, intervals)
     before = w.label
     w.jump("gangs")
@@ -222,15 +233,15 @@ def _rows(module: Module, versions: _Versions) -> None:
     if versions.assumptions:
         w.branch(piece_ok, "fast", "look", likely=True)
         w.begin("look")
-        intervals = row_intervals(module, "%x", w.value(f"sub i64 {after}, 1"), y, z)
+        intervals = bounds(module, "%x", w.value(f"sub i64 {after}, 1"), y, z)
         w.branch(guard_code(module, body, versions.assumptions, intervals), "fast", "careful")
     else:
         w.jump("fast")
     w.begin("fast")
-    gang = versions.gang(fast=True, place={"x": "%x", "y": y, "z": z})
+    gang = versions.gang(fast=True, place=place)
     versions.body(gang, None, "gang_next")
     w.begin("careful")
-    gang = versions.gang(fast=False, place={"x": "%x", "y": y, "z": z})
+    gang = versions.gang(fast=False, place=place)
     versions.body(gang, lanes_until(gang, "%x", last), "gang_next")
     w.begin("gang_next")
     w.line(f"%x_after = add i64 %x, {layout.width}")

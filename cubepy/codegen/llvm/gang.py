@@ -121,9 +121,9 @@ class Slot:
 @dataclass(slots=True, kw_only=True)
 class Gang:
     """One version of the code. `inside`: accesses known to be within bounds. `lane_zero` describes
-    the gang: the position of its first unit (x in the launch for ROWS, linear in the cube for
-    CUBES). `beside`: a rare case is being emitted beside the usual one, so that nothing for it
-    should be made where both would pay.
+    the gang: the position of its first unit (x in the launch for ROWS, y for COLUMNS, linear in
+    the cube for CUBES). `beside`: a rare case is being emitted beside the usual one, so that
+    nothing for it should be made where both would pay.
     """
 
     module: Module

@@ -8,7 +8,7 @@ from cubepy.codegen.llvm.assume import Interval
 from cubepy.codegen.llvm.gang import Module
 from cubepy.target import WordKind
 
-__all__ = ["cube_intervals", "row_intervals"]
+__all__ = ["column_intervals", "cube_intervals", "row_intervals"]
 
 
 def row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mapping[str, Interval]:
@@ -45,6 +45,19 @@ def row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mappin
         **{f"cube_count_{axis}": (count, count) for axis, count in zip("xyz", counts, strict=True)},
         **{f"extent_{axis}": (extent, extent) for axis, extent in zip("xyz", extents, strict=True)},
     }
+
+
+def column_intervals(module: Module, low: str, high: str, x: str, z: str) -> Mapping[str, Interval]:
+    """Bounds of each position over units low..high of a column."""
+    result: dict[str, Interval] = {
+        "absolute_pos_x": (x, x),
+        "absolute_pos_y": (low, high),
+        "absolute_pos_z": (z, z),
+    }
+    for number, axis in enumerate("xyz"):
+        for name, kind in (("extent", WordKind.EXTENT), ("cube_count", WordKind.CUBE_COUNT)):
+            result[f"{name}_{axis}"] = (module.word(kind, axis=number),) * 2
+    return result
 
 
 def cube_intervals(module: Module, place: Mapping[str, str]) -> Mapping[str, Interval]:

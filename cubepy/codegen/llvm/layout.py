@@ -2,13 +2,14 @@
 position.
 
 A *gang* is `parts` vectors of `lanes` units. With the ROWS schedule a gang is `width` neighbours
-along x of the whole launch, across cubes; with CUBES it is `width` neighbours of one cube in linear
-order. `seed_shape` says for each position op whether it is uniform over the gang, affine in the
-lane, or varying.
+along x of the whole launch, across cubes, with COLUMNS along y; with CUBES it is `width` neighbours
+of one cube in linear order. `seed_shape` says for each position op whether it is uniform over the
+gang, affine in the lane, or varying.
 """
 
 from __future__ import annotations
 
+from cubepy.codegen.llvm.direction import runs_along_y
 from cubepy.errors import ConfigError
 from cubepy.ir import (
     BOOL,
@@ -63,8 +64,18 @@ class Layout:
         return -(-self.units // self.width)
 
     @property
+    def along(self) -> str:
+        """The axis of the launch that a row's units follow each other on."""
+        return "y" if self.schedule is Schedule.COLUMNS else "x"
+
+    @property
+    def across(self) -> str:
+        """The axis on which rows lie beside each other."""
+        return "x" if self.schedule is Schedule.COLUMNS else "y"
+
+    @property
     def task_units(self) -> int:
-        """Units of a task (ROWS): a multiple of the width, fewer the more a unit works."""
+        """Units of a task (ROWS, COLUMNS): a multiple of the width, fewer the more a unit works."""
         wanted = min(_MAX_TASK_UNITS, _TASK_WORK // max(1, self.work))
         return max(1, wanted // self.width) * self.width
 
@@ -74,6 +85,8 @@ class Layout:
 
     def seed_shape_named(self, name: str) -> Shape:
         """The shape of the position op of that name."""
+        if self.schedule is Schedule.COLUMNS:
+            return part(1) if name == "absolute_pos_y" else UNIFORM
         if self.schedule is Schedule.ROWS:
             return self._row_shape(name)
         return self._cube_shape(name)
@@ -127,7 +140,7 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
     """Schedule and gang width of a kernel; the option `gang` of the target fixes the width."""
     cooperative = _cooperates(kernel)
     plane = target.plane_dim(kernel)
-    schedule = Schedule.CUBES if cooperative else Schedule.ROWS
+    schedule = Schedule.CUBES if cooperative else _rows_or_columns(kernel)
     lanes, parts, why = plane, _parts(kernel, target, schedule), "by element size"
     fixed = target.option("gang")
     if fixed:
@@ -140,6 +153,10 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
         schedule=schedule, lanes=lanes, parts=parts, plane_dim=plane, cube_dim=kernel.cube_dim,
         work=_work(kernel), why=why,
     )  # fmt: skip
+
+
+def _rows_or_columns(kernel: Kernel) -> Schedule:
+    return Schedule.COLUMNS if runs_along_y(kernel) else Schedule.ROWS
 
 
 def _fixed(width: int, plane: int, *, planes_used: bool) -> tuple[int, int]:

@@ -38,8 +38,7 @@ def _position(gang: Gang, name: str) -> Value:
         return _uniform(gang, cube_count(gang, axis))
     if name == "plane_dim":
         return _uniform(gang, str(gang.layout.plane_dim))
-    table = _ROWS if gang.layout.schedule is Schedule.ROWS else _CUBES
-    return table(gang, name)
+    return _TABLES[gang.layout.schedule](gang, name)
 
 
 def _uniform(gang: Gang, name: str) -> Value:
@@ -145,7 +144,7 @@ def _linear(gang: Gang, x: Value, others: str) -> Value:
 # ── rows: lanes run along x of the launch ───────────────────────────────────────────────────────
 
 
-def _ROWS(gang: Gang, name: str) -> Value:  # noqa: N802 - one of two tables chosen by the schedule
+def _in_row(gang: Gang, name: str) -> Value:
     layout, place = gang.layout, gang.place
     dim_x, dim_y, dim_z = layout.cube_dim
     x, y, z = place["x"], place["y"], place["z"]
@@ -220,10 +219,20 @@ def _varying_unit_x(gang: Gang) -> Value:
     )
 
 
+# ── columns: lanes run along y of the launch, and units know no more than their place in it ─────
+
+
+def _in_column(gang: Gang, name: str) -> Value:
+    axis = name[-1]
+    if axis == gang.layout.along:
+        return gang.value(part(1), _first_units(gang, gang.place[axis]))
+    return _uniform(gang, gang.place[axis])
+
+
 # ── cubes: lanes run over the units of one cube in linear order ─────────────────────────────────
 
 
-def _CUBES(gang: Gang, name: str) -> Value:  # noqa: N802 - see _ROWS
+def _in_cube(gang: Gang, name: str) -> Value:
     layout, place = gang.layout, gang.place
     match name:
         case "unit_pos":
@@ -312,3 +321,10 @@ def _absolute_vectors(
 
 def _as_vectors(gang: Gang, value: Value) -> tuple[str, ...]:
     return spread(gang.vec, INDEX, value, gang.parts)
+
+
+_TABLES = {
+    Schedule.ROWS: _in_row,
+    Schedule.COLUMNS: _in_column,
+    Schedule.CUBES: _in_cube,
+}

@@ -12,7 +12,7 @@ from cubepy.codegen.llvm.gang import Gang, Module
 from cubepy.codegen.llvm.lane_loop import each_lane, spill
 from cubepy.codegen.llvm.types import register_type
 from cubepy.ir import BOOL, INDEX, Op, Scalar
-from cubepy.target import Fault, FaultKind, Print, Schedule, WordKind, reports
+from cubepy.target import Fault, FaultKind, Print, WordKind, reports
 
 __all__ = ["emit_assert", "emit_check", "emit_print", "lowest", "report_outside", "report_text"]
 
@@ -238,8 +238,10 @@ def _scalar(op: Op) -> Scalar:
 def _place(gang: Gang, lane: str) -> tuple[str, str, str]:
     """The three words for the unit of a lane, counted over all parts."""
     place = gang.place
-    if gang.layout.schedule is Schedule.ROWS:
-        return gang.w.value(f"add i64 {place['x']}, {lane}"), place["y"], place["z"]
+    along = gang.layout.along
+    if gang.layout.schedule.crosses_cubes:
+        here = {**place, along: gang.w.value(f"add i64 {place[along]}, {lane}")}
+        return here["x"], here["y"], here["z"]
     return place["cube"], gang.w.value(f"add i64 {place['u']}, {lane}"), "0"
 
 
