@@ -18,7 +18,7 @@ _INSTRUCTION = re.compile(r"^\s+(?P<mnemonic>[a-z][\w.]*)\s*(?P<operands>.*)$")
 _ALWAYS = ("jmp", "b", "ret", "retq", "ud2", "br")
 _CONDITIONAL = re.compile(r"j[a-z]+|b\.[a-z]+|cbn?z|tbn?z")
 _VECTOR = re.compile(r"%[xyz]mm\d|\b[vz]\d+\.\d*[bhsd]\b")
-_MASK = re.compile(r"%k\d|\bp\d+/[mz]")
+_MASK = re.compile(r"%k\d|\bp\d+/[mz]|maskmov")
 _NOT_ARITHMETIC = re.compile(
     r"v?(p?mov|p?broadcast|p?insr|p?extr|insert|extract|gather)|k|ld|st|dup"
 )
