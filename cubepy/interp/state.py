@@ -38,7 +38,7 @@ class Reports:
     @staticmethod
     def of(target: Target) -> Reports:
         """The options `races`, `unwritten` and `barriers` of a target."""
-        races = _one_of(target, "races", RACES, "shared")
+        races = _one_of(target, "races", RACES, "all")
         switches = {name: _one_of(target, name, SWITCH, "on") for name in ("unwritten", "barriers")}
         return Reports(
             races=races,

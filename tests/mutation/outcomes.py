@@ -117,7 +117,7 @@ def run_alike(seed: int) -> str:
         return "python"
     try:
         kernel = cb.cube(function)
-        expected = _launched(kernel, case, f"{reference_for('cpu')}+races=all")
+        expected = _launched(kernel, case, reference_for("cpu").replace("shared", "all"))
         got = expected and _launched(kernel, case, "cpu")
     except ReferenceFault:
         return "fault"

@@ -104,6 +104,7 @@ def test_a_grid_without_cubes_does_nothing() -> None:
 
 def test_plane_size_comes_from_the_target() -> None:
     for machine, plane in (("reference", 4), ("reference:16", 16), ("reference:1", 1)):
+        machine += "+races=shared"
         x = np.arange(40, dtype=np.float32)
         launch(device(), loaded(NEIGHBOUR, machine), grid(1), [x])
         assert x[:4].tolist() == [i + plane for i in range(4)]
@@ -111,9 +112,9 @@ def test_plane_size_comes_from_the_target() -> None:
 
 def test_options_of_the_target_choose_the_reports() -> None:
     x = np.arange(40, dtype=np.float32)
-    launch(device(), loaded(NEIGHBOUR), grid(2), [x])
+    launch(device(), loaded(NEIGHBOUR, "reference+races=shared"), grid(2), [x])
     with pytest.raises(DataRaceError):
-        launch(device(), loaded(NEIGHBOUR, "reference+races=all"), grid(2), [x])
+        launch(device(), loaded(NEIGHBOUR, "reference"), grid(2), [x])
     assert Reports.of(Target.parse("reference+races=none+unwritten=off+barriers=off")) == Reports(
         races="none", unwritten=False, barriers=False
     )
