@@ -104,9 +104,8 @@ def test_a_grid_without_cubes_does_nothing() -> None:
 
 def test_plane_size_comes_from_the_target() -> None:
     for machine, plane in (("reference", 4), ("reference:16", 16), ("reference:1", 1)):
-        machine += "+races=shared"
         x = np.arange(40, dtype=np.float32)
-        launch(device(), loaded(NEIGHBOUR, machine), grid(1), [x])
+        launch(device(), loaded(NEIGHBOUR, f"{machine}+races=shared"), grid(1), [x])
         assert x[:4].tolist() == [i + plane for i in range(4)]
 
 
