@@ -133,7 +133,7 @@ class DiskStore:
             logger.warning("%s is damaged and is removed", path)
             _remove(path)
             return None
-        if time.time() - used > _TOUCH_SECONDS:
+        if abs(time.time() - used) > _TOUCH_SECONDS:
             with contextlib.suppress(OSError):
                 os.utime(path)
         return found[1]
@@ -192,7 +192,7 @@ class DiskStore:
                 header = _read_header(path)
                 if header is not None:
                     found.append(Entry(key=header, path=path, size=size, used=used))
-        return tuple(sorted(found, key=lambda entry: entry.used))
+        return tuple(sorted(found, key=lambda entry: _age_order(entry.used)))
 
     def nearest(self, key: Key) -> tuple[Entry, tuple[str, ...]] | None:
         """The entry that shares most parts with `key`, and the names of those that differ."""
@@ -212,7 +212,7 @@ class DiskStore:
     def prune(self, max_bytes: int | None = None) -> int:
         """Remove values, least recently used first, until they fit; the bytes freed."""
         limit = self.max_bytes if max_bytes is None else max_bytes
-        files = sorted(self._files(_SUFFIX), key=lambda file: file[2])
+        files = sorted(self._files(_SUFFIX), key=lambda file: _age_order(file[2]))
         total, freed = sum(size for _, size, _ in files), 0
         for path, size, _ in files:
             if total - freed <= limit:
@@ -222,7 +222,7 @@ class DiskStore:
             freed += size
         now = time.time()
         for path, _, used in (*self._files(".part"), *self._files(".lock")):
-            if now - used > _STALE_SECONDS:
+            if abs(now - used) > _STALE_SECONDS:
                 _remove(path)
         with self._state:
             self._size = total - freed
@@ -287,6 +287,11 @@ def _distrust(path: Path, facts: os.stat_result, forbidden: int) -> str:
     if facts.st_mode & forbidden:
         return f"{path} is open to other users; fix it with chmod go-rwx"
     return ""
+
+
+def _age_order(used: float) -> float:
+    """Sorts by last use. One in the future is of before the clock was set back: long ago."""
+    return used if used <= time.time() + _TOUCH_SECONDS else 0.0
 
 
 def _read_own(path: Path) -> tuple[bytes, float]:

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cubepy import config, frontend, ir
-from cubepy.cache import key_of, store
+from cubepy.cache import Key, key_of, store
 from cubepy.errors import CubeError, Diagnostic, UnsupportedError
 from cubepy.late import late_import
 from cubepy.records import dataclass, field
-from cubepy.runtime import Device, LoadedKernel, registry
+from cubepy.runtime import Device, LoadedKernel, memory_owner, registry
 from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
 
 __all__ = ["Observe", "Program", "Stages", "build", "finish", "library", "lower", "provide_library"]
@@ -117,18 +117,64 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
 Definition = tuple[Callable[..., object], Sequence[ir.Scalar]]
 
 
-def compiled(kernel: ir.Kernel, device: Device) -> Artifact:
-    """The artifact of a kernel as the front end made it, from the disk store if it is there."""
-    toolchain = device.toolchain
-    if not toolchain:
+class _Loaded:
+    """Loaded kernels by what they were made of: functions of the same text share one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kernels: dict[tuple[str, Device], LoadedKernel] = {}
+
+    def get_or_make(
+        self, digest: str, device: Device, make: Callable[[], LoadedKernel]
+    ) -> LoadedKernel:
+        """The kernel; the one used longest ago goes when there are too many."""
+        key = (digest, device)
+        with self._lock:
+            known = self._kernels.pop(key, None)
+            if known is not None:
+                self._kernels[key] = known
+                return known
+        made = make()
+        with self._lock:
+            while len(self._kernels) >= KEPT:
+                del self._kernels[next(iter(self._kernels))]
+            return self._kernels.setdefault(key, made)
+
+    def clear(self) -> None:
+        """Forget them all."""
+        with self._lock:
+            self._kernels.clear()
+
+    def unlock_after_fork(self) -> None:
+        """In a child, where another thread of the parent may have held the lock."""
+        self._lock = threading.Lock()
+
+
+loaded = _Loaded()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=loaded.unlock_after_fork)
+
+
+def load(kernel: ir.Kernel, device: Device) -> LoadedKernel:
+    """A kernel as the front end made it, ready to launch.
+
+    It is compiled unless a kernel like it is in memory, or its artifact in the store on disk.
+    """
+    label = f"{kernel.name} for {device.target}"
+    key = key_of([*_parts(kernel, device.target), *device.toolchain], label)
+    owner = memory_owner(device)
+    return loaded.get_or_make(key.digest, owner, lambda: owner.load(_compiled(kernel, device, key)))
+
+
+def _compiled(kernel: ir.Kernel, device: Device, key: Key) -> Artifact:
+    """The artifact, from the store on disk if it is there."""
+    if not device.toolchain:
         return finish(kernel, device.target).artifact
 
     def make() -> bytes:
         artifact = finish(kernel, device.target).artifact
         return bytes_of_artifact(artifact, device.compile(artifact))
 
-    label = f"{kernel.name} for {device.target}"
-    key = key_of([*_parts(kernel, device.target), *toolchain], label)
     return artifact_of_bytes(store().get_or_make(key, make), device.target)
 
 
@@ -212,7 +258,7 @@ class Program:
             with entry.lock:
                 if entry.loaded is None:
                     kernel = lower(self.source, specialization)
-                    entry.loaded = device.load(compiled(kernel, device))
+                    entry.loaded = load(kernel, device)
         return entry.loaded
 
     def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:

@@ -74,6 +74,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return finish(kernel, *arguments, **keywords)
 
     monkeypatch.setattr(compiler, "finish", counting)
+    compiler.loaded.clear()
     return seen
 
 
