@@ -6,10 +6,11 @@ editors and type checkers understand kernels. Calling one outside a kernel raise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Self, TypeVar, overload
 
 from cubepy.errors import CubeError
+from cubepy.frontend.scalars import index
 from cubepy.ir import OpDef, ops
 from cubepy.records import dataclass
 
@@ -25,23 +26,23 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+At = int | slice | tuple[Any, ...]
 
 
 class _Memory(Generic[T]):
     """What `Array` and `Tensor` have in common, for type checkers."""
 
     if TYPE_CHECKING:
-        shape: tuple[Any, ...]
-        strides: tuple[Any, ...]
+        shape: tuple[index, ...]
+        strides: tuple[index, ...]
         ndim: int
-        size: Any
-        dtype: Callable[[Any], Any]
+        size: index
+        dtype: type[T]
 
         def vectorized(self, count: int) -> Any: ...
-        def __getitem__(self, at: Any) -> Any: ...
-        def __setitem__(self, at: Any, value: Any) -> None: ...
+        def __setitem__(self, at: At, value: T | float) -> None: ...
         def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Any]: ...
+        def __iter__(self) -> Iterator[T]: ...
         def reshape(self, *shape: Any) -> Any: ...
         def view(self, *layout: Any) -> Any: ...
 
@@ -49,9 +50,21 @@ class _Memory(Generic[T]):
 class Array(_Memory[T]):
     """Annotation: a 1-D array of any stride in device memory."""
 
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, at: int) -> T: ...
+        @overload
+        def __getitem__(self, at: slice) -> Self: ...
+        def __getitem__(self, at: Any) -> Any: ...
+
 
 class Tensor(_Memory[T]):
     """Annotation: an n-D array of any strides in device memory."""
+
+    if TYPE_CHECKING:
+        # As many subscripts as axes give an element, fewer a view; how many there are, no one says.
+        def __getitem__(self, at: At) -> Any: ...
 
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ call. The abstract classes `Number`, `Int`, `UInt`, `Float` are bounds of generi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -73,160 +72,121 @@ class ScalarClass:
             raise CubeError(f"{cls.__name__} is a family of types\n  help: write f32(…), i32(…), …")
         return host_cast(value, cls.scalar)
 
-    if TYPE_CHECKING:
-        # What editors and type checkers may assume inside kernels.
-        def __add__(self, other: Any) -> Any: ...
-        def __radd__(self, other: Any) -> Any: ...
-        def __sub__(self, other: Any) -> Any: ...
-        def __rsub__(self, other: Any) -> Any: ...
-        def __mul__(self, other: Any) -> Any: ...
-        def __rmul__(self, other: Any) -> Any: ...
-        def __truediv__(self, other: Any) -> Any: ...
-        def __rtruediv__(self, other: Any) -> Any: ...
-        def __floordiv__(self, other: Any) -> Any: ...
-        def __rfloordiv__(self, other: Any) -> Any: ...
-        def __mod__(self, other: Any) -> Any: ...
-        def __rmod__(self, other: Any) -> Any: ...
-        def __pow__(self, other: Any) -> Any: ...
-        def __rpow__(self, other: Any) -> Any: ...
-        def __and__(self, other: Any) -> Any: ...
-        def __rand__(self, other: Any) -> Any: ...
-        def __or__(self, other: Any) -> Any: ...
-        def __ror__(self, other: Any) -> Any: ...
-        def __xor__(self, other: Any) -> Any: ...
-        def __rxor__(self, other: Any) -> Any: ...
-        def __lshift__(self, other: Any) -> Any: ...
-        def __rlshift__(self, other: Any) -> Any: ...
-        def __rshift__(self, other: Any) -> Any: ...
-        def __rrshift__(self, other: Any) -> Any: ...
-        def __neg__(self) -> Any: ...
-        def __invert__(self) -> Any: ...
-        def __abs__(self) -> Any: ...
-        def __round__(self) -> Any: ...
-        def __eq__(self, other: object) -> bool: ...
-        def __ne__(self, other: object) -> bool: ...
-        def __hash__(self) -> int: ...
-        def __lt__(self, other: Any) -> bool: ...
-        def __le__(self, other: Any) -> bool: ...
-        def __gt__(self, other: Any) -> bool: ...
-        def __ge__(self, other: Any) -> bool: ...
-        def __index__(self) -> int: ...
-        def __int__(self) -> int: ...
-        def __float__(self) -> float: ...
 
-        # A vector is its element to them.
-        dtype: Any
+if TYPE_CHECKING:
+    # To type checkers, scalars are Python's numbers: a variable that begins as a literal, a literal
+    # for a parameter, Python's own functions all go with them. What goes with what, i32 with u32,
+    # is for the compiler to say.
+    bool_: TypeAlias = bool
+    Int: TypeAlias = int
+    UInt: TypeAlias = int
+    i8: TypeAlias = int
+    i16: TypeAlias = int
+    i32: TypeAlias = int
+    i64: TypeAlias = int
+    u8: TypeAlias = int
+    u16: TypeAlias = int
+    u32: TypeAlias = int
+    u64: TypeAlias = int
+    index: TypeAlias = int
+    Number: TypeAlias = float
+    Float: TypeAlias = float
+    f16: TypeAlias = float
+    bf16: TypeAlias = float
+    f32: TypeAlias = float
+    f64: TypeAlias = float
+else:
 
-        def __getitem__(self, at: Any) -> Any: ...
-        def __iter__(self) -> Iterator[Any]: ...
-        def __len__(self) -> int: ...
+    class Number(ScalarClass):
+        """Any number."""
 
+    class Int(Number):
+        """Any integer."""
 
-class Number(ScalarClass):
-    """Any number."""
+    class UInt(Int):
+        """Any unsigned integer."""
 
+    class Float(Number):
+        """Any float."""
 
-class Int(Number):
-    """Any integer."""
+    class bool_(ScalarClass):
+        """True or False."""
 
+        scalar = BOOL
 
-class UInt(Int):
-    """Any unsigned integer."""
+    class i8(Int):
+        """Signed 8-bit integer."""
 
+        scalar = I8
 
-class Float(Number):
-    """Any float."""
+    class i16(Int):
+        """Signed 16-bit integer."""
 
+        scalar = I16
 
-class bool_(ScalarClass):
-    """True or False."""
+    class i32(Int):
+        """Signed 32-bit integer."""
 
-    scalar = BOOL
+        scalar = I32
 
+    class i64(Int):
+        """Signed 64-bit integer."""
 
-class i8(Int):
-    """Signed 8-bit integer."""
+        scalar = I64
 
-    scalar = I8
+    class u8(UInt):
+        """Unsigned 8-bit integer."""
 
+        scalar = U8
 
-class i16(Int):
-    """Signed 16-bit integer."""
+    class u16(UInt):
+        """Unsigned 16-bit integer."""
 
-    scalar = I16
+        scalar = U16
 
+    class u32(UInt):
+        """Unsigned 32-bit integer."""
 
-class i32(Int):
-    """Signed 32-bit integer."""
+        scalar = U32
 
-    scalar = I32
+    class u64(UInt):
+        """Unsigned 64-bit integer."""
 
+        scalar = U64
 
-class i64(Int):
-    """Signed 64-bit integer."""
+    class index(Int):
+        """A position, length or stride: signed, 64 bits in meaning."""
 
-    scalar = I64
+        scalar = INDEX
 
+    class f16(Float):
+        """IEEE half precision."""
 
-class u8(UInt):
-    """Unsigned 8-bit integer."""
+        scalar = F16
 
-    scalar = U8
+    class bf16(Float):
+        """bfloat16."""
 
+        scalar = BF16
 
-class u16(UInt):
-    """Unsigned 16-bit integer."""
+    class f32(Float):
+        """IEEE single precision."""
 
-    scalar = U16
+        scalar = F32
 
+    class f64(Float):
+        """IEEE double precision."""
 
-class u32(UInt):
-    """Unsigned 32-bit integer."""
-
-    scalar = U32
+        scalar = F64
 
 
-class u64(UInt):
-    """Unsigned 64-bit integer."""
-
-    scalar = U64
-
-
-class index(Int):
-    """A position, length or stride: signed, 64 bits in meaning."""
-
-    scalar = INDEX
-
-
-class f16(Float):
-    """IEEE half precision."""
-
-    scalar = F16
-
-
-class bf16(Float):
-    """bfloat16."""
-
-    scalar = BF16
-
-
-class f32(Float):
-    """IEEE single precision."""
-
-    scalar = F32
-
-
-class f64(Float):
-    """IEEE double precision."""
-
-    scalar = F64
-
-
-_EVERY: tuple[type[ScalarClass], ...] = (
+_EVERY: tuple[Any, ...] = (
     *(bool_, i8, i16, i32, i64, u8, u16, u32, u64, index),
     *(f16, bf16, f32, f64),
 )
-_CLASSES = {cls.scalar.name: cls for cls in _EVERY if cls.scalar is not None}
+_CLASSES: dict[str, type[ScalarClass]] = {
+    cls.scalar.name: cls for cls in _EVERY if cls.scalar is not None
+}
 _PYTHON: dict[object, Scalar] = {int: INDEX, float: F32, bool: BOOL}
 
 
@@ -262,7 +222,7 @@ def _of_numpy_class(spelling: type[np.generic]) -> Scalar | None:
 
 def within(scalar: Scalar, bound: type[ScalarClass]) -> bool:
     """Whether a type belongs to a family, or is the type that `bound` is."""
-    families = {
+    families: dict[object, bool] = {
         Float: scalar.is_float,
         Int: scalar.is_integer,
         UInt: scalar.is_integer and not scalar.is_signed,

@@ -211,7 +211,7 @@ def contracted(a: Array[F], b: Array[F], c: Array[F], out: Tensor[F]) -> None:
     i = cb.ABSOLUTE_POS
     total = c[i]
     for _ in range(3):
-        total += a[i] * b[i]
+        total += a[i] * b[i]  # type: ignore[assignment]
     out[0, i] = a[i] * b[i] + c[i]
     out[1, i] = a[i] * b[i] - c[i]
     out[2, i] = c[i] - a[i] * b[i]

@@ -55,7 +55,7 @@ def test_random_neighbours(seed: int) -> None:
     for units, room in ((131, 0), (64, 5)):
         size = units * stride - room  # the last units may reach outside
         start = np.random.default_rng(seed).integers(0, 9, size)
-        x, y = (np.asarray(part, dtype(0).dtype) for part in (start, start[::-1]))
+        x, y = (np.asarray(part, np.asarray(dtype(0)).dtype) for part in (start, start[::-1]))
         results = []
         for target in ("reference", *DEVICES):
             room_behind = np.zeros(2 * size, y.dtype)

@@ -316,7 +316,7 @@ def test_vectors_in_structs_and_outside(target: str) -> None:
     def kernel(body: Body, x: Array[f32], out: Array[f32]) -> None:
         i = cb.ABSOLUTE_POS
         moved = body.moved(x.vectorized(2)[i])
-        while moved.position[0] < 1.0:
+        while moved.position[0] < 1.0:  # type: ignore[index]
             moved = moved.moved(OFFSET)
         same = moved == Body(moved.position, 2.0)
         out.vectorized(2)[i] = moved.position + f32(same)
@@ -327,7 +327,7 @@ def test_vectors_in_structs_and_outside(target: str) -> None:
     expected = []
     for row in x.reshape(10, 2):
         moved = body.moved(Vector[f32, 2](row))
-        while moved.position[0] < 1:
+        while moved.position[0] < 1:  # type: ignore[index]
             moved = moved.moved(OFFSET)
         expected.append(np.asarray(moved.position) + np.float32(1))
     np.testing.assert_array_equal(out.reshape(10, 2), expected)
