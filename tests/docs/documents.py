@@ -10,6 +10,7 @@ characters, on a line of its own for some lines.
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import traceback
@@ -72,6 +73,9 @@ def run(document: Path, folder: Path) -> Iterator[Printed]:
     blocks = blocks_of(document.read_text(encoding="utf-8"))
     program = folder / f"{document.stem}.py"
     program.write_text(_program(blocks), encoding="utf-8")
+    # Blocks are compiled one by one, which gives other code than compiling the file at once; an old
+    # file is not looked at for changes.
+    os.utime(program, (0, 0))
     names: dict[str, Any] = {"__name__": document.stem, "__file__": str(program)}
     last, found = None, ""
     for block in blocks:
