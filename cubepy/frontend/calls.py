@@ -172,7 +172,7 @@ def _call(frame: Frame, callee: Value, call: Call) -> Value:
         found = caller(frame, callee, call)
         if found is not None:
             return found
-    if not isinstance(callee, Known) or not callable(target):
+    if not isinstance(callee, Known) or not (callable(target) or scalar_of(target)):
         raise _no_function(frame, callee, call.node)
     return _call_known(frame, target, call)
 

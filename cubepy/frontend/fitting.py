@@ -12,7 +12,7 @@ from cubepy.frontend.coercion import Operand, as_type
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.scalars import ScalarClass, within
+from cubepy.frontend.scalars import mismatch
 from cubepy.frontend.structs import is_struct
 from cubepy.frontend.values import (
     Group,
@@ -85,15 +85,11 @@ def _scalar(
 ) -> Value:  # fmt: skip
     wanted = annotation.element
     if annotation.kind == "generic":
-        name = annotation.variable.__name__
-        wanted = generics.get(name)
-        bound = annotation.variable.__bound__
-        if isinstance(bound, type) and issubclass(bound, ScalarClass) and wanted is not None \
-                and not within(wanted, bound):  # fmt: skip
-            raise frame.error(
-                CubeTypeError, f"{what}: {name} is bound by {bound.__name__}, got {wanted}",
-                operand.node,
-            )  # fmt: skip
+        wanted = generics.get(annotation.variable.__name__)
+        wrong = "" if wanted is None else mismatch(annotation.variable, wanted)
+        if wrong:
+            help = "convert it, or widen the type variable"
+            raise frame.error(CubeTypeError, f"{what}: {wrong}", operand.node, help)
     if wanted is None:
         return operand.value
     return as_type(frame, operand.value, wanted, operand.node, what=what)
@@ -104,6 +100,10 @@ def _check_memory(
     what: str,
 ) -> None:  # fmt: skip
     value = operand.value
+    if annotation.variable is not None and annotation.variable.__name__ in generics:
+        wrong = mismatch(annotation.variable, generics[annotation.variable.__name__])
+        if wrong:
+            raise frame.error(CubeTypeError, f"{what}: {wrong}", operand.node)
     element = annotation.element or generics.get(getattr(annotation.variable, "__name__", ""))
     found = as_array(value)
     rank = 0 if found is None else rank_of(found)

@@ -52,6 +52,7 @@ __all__ = [
     "i32",
     "i64",
     "index",
+    "mismatch",
     "scalar_of",
     "u8",
     "u16",
@@ -229,6 +230,17 @@ def within(scalar: Scalar, bound: type[ScalarClass]) -> bool:
         Number: scalar != BOOL,
     }
     return families.get(bound, bound.scalar == scalar)
+
+
+def mismatch(variable: Any, scalar: Scalar) -> str:
+    """Why a type variable cannot stand for a type, or an empty text if it can."""
+    bound, name = variable.__bound__, variable.__name__
+    if isinstance(bound, type) and issubclass(bound, ScalarClass) and not within(scalar, bound):
+        return f"{name} is bound by {bound.__name__}, got {scalar}"
+    allowed = [scalar_of(each) for each in variable.__constraints__]
+    if allowed and scalar not in allowed:
+        return f"{name} is one of {', '.join(map(str, allowed))}, got {scalar}"
+    return ""
 
 
 def host_cast(value: Any, scalar: Scalar) -> Any:

@@ -18,7 +18,7 @@ from cubepy.frontend.captures import Captures, function_of, read_captures
 from cubepy.frontend.effects import may_write
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.parameters import leaves_of, structures_of, taken_apart
-from cubepy.frontend.scalars import ScalarClass, within
+from cubepy.frontend.scalars import mismatch
 from cubepy.frontend.source import KernelSource
 from cubepy.ir import BF16, BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
 from cubepy.records import dataclass, field
@@ -247,12 +247,12 @@ class _Arguments:
 
     def _generic(self, variable: Any, found: Scalar) -> Scalar:
         known = self.generics.setdefault(variable.__name__, found)
-        bound = variable.__bound__
-        if isinstance(bound, type) and issubclass(bound, ScalarClass) and not within(found, bound):
-            wrong = f"{variable.__name__} is bound by {bound.__name__}, got {found}"
+        wrong = mismatch(variable, found)
+        if wrong:
+            bound = getattr(variable.__bound__, "__name__", "one of these types")
             raise ArgumentError(
                 f"{self.source.name}: {wrong}\n"
-                f"  help: pass {_FAMILIES.get(bound.__name__, f'arrays of {bound.__name__}')}"
+                f"  help: pass {_FAMILIES.get(bound, f'arrays of {bound}')}"
             )
         return known
 

@@ -105,7 +105,10 @@ class KernelSource:
         }
 
     def _annotation(self, name: str, value: object) -> object:
-        scope = {**closure_values(self.function), **_SURROUNDINGS.get(self.function.__code__, {})}
+        function = self.function
+        variables = {each.__name__: each for each in getattr(function, "__type_params__", ())}
+        around = _SURROUNDINGS.get(function.__code__, {})
+        scope = {**variables, **closure_values(function), **around}
         try:
             while isinstance(value, str):
                 value = _evaluated(value, self.function.__globals__, scope)
