@@ -25,6 +25,7 @@ from cubepy.frontend.annotations import (
     Annotation,
     annotation_of,
     is_comptime,
+    parts_of,
 )
 from cubepy.frontend.captures import (
     Captures,
@@ -359,6 +360,7 @@ __all__ = [
     "max",
     "min",
     "mul_hi",
+    "parts_of",
     "plane_all",
     "plane_any",
     "plane_ballot",

@@ -17,6 +17,7 @@ from cubepy.errors import ArgumentError
 from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
 from cubepy.frontend.source import KernelSource
 from cubepy.frontend.values import StructValue, TupleValue, Value, VectorValue
+from cubepy.frontend.vector_types import HostVector
 from cubepy.records import dataclass
 
 __all__ = [
@@ -83,40 +84,72 @@ def structures_of(source: KernelSource) -> tuple[type, ...]:
 
 def taken_apart(source: KernelSource, name: str, value: object) -> dict[str, object]:
     """An argument by leaf; an ArgumentError where it is not of the parameter's kind."""
-    annotation = annotation_of(source.annotations.get(name, inspect.Parameter.empty))
-    return _apart(name, annotation, value, f"{source.name}: argument")
-
-
-def _apart(name: str, annotation: Annotation, value: Any, place: str) -> dict[str, object]:
-    if not _is_group(annotation):
-        return {name: value}
-    parts = parts_of(annotation)
-    if annotation.kind != "struct":
-        items = _items(name, value, len(parts), place)
-    else:
-        items = _fields(name, annotation, value, place)
+    known = _PARTS.get(source)
+    if known is None:
+        known = _PARTS[source] = {
+            each: _part(each, annotation) for each, annotation in annotations_of(source)
+        }
     found: dict[str, object] = {}
-    for (part, inner), item in zip(parts, items, strict=True):
-        found |= _apart(f"{name}.{part}", inner, item, place)
+    known[name].take(value, found, source.name)
     return found
 
 
-def _items(name: str, value: Any, count: int, place: str) -> list[object]:
-    several = isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    if not several or len(value) != count:
-        shown = f"{len(value)} values" if several else type(value).__name__
-        raise ArgumentError(f"{place} {name!r}: expected {count} values, got {shown}")
-    return list(value)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A parameter or a part of one, with how to get at its own parts: by field, or by number."""
 
+    name: str
+    structure: Any
+    fields: tuple[str, ...]
+    parts: tuple[_Part, ...]
+    leaf: bool
 
-def _fields(name: str, annotation: Annotation, value: Any, place: str) -> list[object]:
-    structure = annotation.structure
-    if not isinstance(value, structure):
-        raise ArgumentError(
-            f"{place} {name!r}: expected {structure.__name__}, got {type(value).__name__}\n"
-            f"  help: pass {structure.__name__}(…)"
+    def take(self, value: Any, found: dict[str, object], kernel: str) -> None:
+        """Put the leaves of a value into `found`."""
+        if self.leaf:
+            found[self.name] = value
+            return
+        if self.structure is None:
+            items = self._items(value, kernel)
+        elif isinstance(value, self.structure):
+            items = [getattr(value, field) for field in self.fields]
+        else:
+            wanted = self.structure.__name__
+            raise ArgumentError(
+                f"{kernel}: argument {self.name!r}: expected {wanted}, got {type(value).__name__}\n"
+                f"  help: pass {wanted}(…)"
+            )
+        for part, item in zip(self.parts, items, strict=True):
+            part.take(item, found, kernel)
+
+    def _items(self, value: Any, kernel: str) -> Any:
+        if isinstance(value, HostVector):
+            value = [item.item() for item in value]  # Python's numbers take the short way
+        several = isinstance(value, tuple | list) or (
+            isinstance(value, np.ndarray) and value.ndim == 1
         )
-    return [getattr(value, part) for part, _ in parts_of(annotation)]
+        if several and len(value) == len(self.parts):
+            return value
+        shown = f"{len(value)} values" if several else type(value).__name__
+        count = len(self.parts)
+        raise ArgumentError(
+            f"{kernel}: argument {self.name!r}: expected {count} values, got {shown}\n"
+            f"  help: pass a tuple of {count} numbers"
+        )
+
+
+_PARTS: weakref.WeakKeyDictionary[KernelSource, dict[str, _Part]] = weakref.WeakKeyDictionary()
+
+
+def _part(name: str, annotation: Annotation) -> _Part:
+    inner = parts_of(annotation)
+    return _Part(
+        name=name,
+        structure=annotation.structure,
+        fields=tuple(field for field, _ in inner),
+        parts=tuple(_part(f"{name}.{field}", part) for field, part in inner),
+        leaf=not _is_group(annotation),
+    )
 
 
 def assembled(name: str, annotation: Annotation, leaf: Callable[[str], Value]) -> Value:

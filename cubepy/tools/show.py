@@ -147,4 +147,9 @@ def _annotated(name: str, annotation: frontend.Annotation) -> Any:
         return np.zeros((EXTENT,) * (1 if annotation.kind == "array" else 2), element.numpy)
     if element is not None and annotation.kind in ("scalar", "generic"):
         return element.numpy.type(1)
+    parts = [_annotated(f"{name}.{part}", inner) for part, inner in frontend.parts_of(annotation)]
+    if annotation.kind == "struct":
+        return annotation.structure(*parts)
+    if annotation.kind in ("tuple", "vector"):
+        return tuple(parts)
     raise CubeError(f"its annotation does not tell what {name} is: give it with --signature")
