@@ -16,7 +16,7 @@ from cubepy.tools.show import example_arguments, load_kernel
 KERNELS = '''"""Kernels to look at."""
 
 import cubepy as cb
-from cubepy import Array, Comptime, Tensor, f32, u8
+from cubepy import Array, Comptime, Tensor, Vector, f32, u8
 from factor import FACTOR
 
 
@@ -31,6 +31,18 @@ class Group:
 @cb.cube
 def paint(image: Tensor[u8], level: Comptime[int], bias, step: u8 = 2):
     image[cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_X] = level + step
+
+
+@cb.struct
+class Ray:
+    start: Vector[f32, 2]
+    length: f32
+    range: tuple[f32, u8]
+
+
+@cb.cube
+def trace(ray: Ray, out: Array[f32]):
+    out[0] = ray.start[1] + ray.length * ray.range[0]
 '''
 
 
@@ -73,6 +85,14 @@ def test_show_prints_the_ir_after_a_pass(file: Path, capsys: pytest.CaptureFixtu
     assert status == 1
     assert "no pass 'polish' ran" in complaint
     assert name in complaint
+
+
+def test_show_makes_up_structs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = f"{file}:trace"
+    status, text, _ = run(capsys, "show", place, "--target", "reference", "--after", "lowered")
+    assert status == 0
+    assert "%ray.start._1: f32" in text
+    assert "%ray.range._1: u8" in text
 
 
 def test_show_prints_what_passes_change(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
