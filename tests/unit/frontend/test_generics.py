@@ -10,7 +10,7 @@ import cubepy as cb
 from cubepy import Array, Comptime, f32, f64, i32
 from cubepy.errors import ArgumentError, CubeTypeError
 
-# mypy: disable-error-code="misc, arg-type, type-var"
+# mypy: disable-error-code="misc, arg-type, type-var, operator"
 
 F = TypeVar("F", bound=cb.Float)
 N = TypeVar("N", bound=cb.Number)
