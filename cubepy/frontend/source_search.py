@@ -7,6 +7,7 @@ where `linecache` finds it, so that errors can show it.
 from __future__ import annotations
 
 import builtins
+import dis
 import inspect
 import linecache
 import sys
@@ -20,7 +21,7 @@ __all__ = ["exec_text", "find_text", "was_changed"]
 
 _PROMPT_LINES = 400
 _STARTED = time.time()
-_CODES: dict[str, tuple[str, frozenset[types.CodeType]]] = {}  # of files written since
+_CODES: dict[str, tuple[str, tuple[types.CodeType, ...]]] = {}  # of files written since
 _NAMES: dict[str, str] = {}  # of texts that linecache holds for us
 
 
@@ -53,8 +54,30 @@ def was_changed(filename: str, lines: Sequence[str], function: types.FunctionTyp
     text = "".join(lines)
     known = _CODES.get(filename)
     if known is None or known[0] != text:
-        known = _CODES[filename] = (text, frozenset(_codes(text, filename)))
-    return bool(known[1]) and function.__code__ not in known[1]
+        known = _CODES[filename] = (text, tuple(_codes(text, filename)))
+    code = function.__code__
+    place = (code.co_name, code.co_firstlineno)
+    same_place = [each for each in known[1] if (each.co_name, each.co_firstlineno) == place]
+    meaning = _meaning(code)
+    return bool(known[1]) and all(_meaning(each) != meaning for each in same_place)
+
+
+def _meaning(code: types.CodeType) -> tuple[object, ...]:
+    """The instructions of a function, as far as they do not depend on the text around it.
+
+    Python 3.11 calls `cb.sqrt` in another way where it sees `import cubepy as cb` in the same text.
+    """
+    steps: list[object] = [code.co_varnames, code.co_names]
+    for step in dis.get_instructions(code):
+        if step.opname in ("CACHE", "PUSH_NULL", "PRECALL"):
+            continue
+        jumps = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
+        value = None if jumps else step.argval
+        if isinstance(value, types.CodeType):
+            value = _meaning(value)
+        name = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
+        steps.append((name, type(value), repr(value)))
+    return tuple(steps)
 
 
 def _codes(text: str, filename: str) -> Iterator[types.CodeType]:
