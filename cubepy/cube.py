@@ -13,7 +13,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from cubepy import frontend
 from cubepy.compiler import Program, Stages
-from cubepy.errors import CubeError, LaunchError
+from cubepy.errors import CubeError, LaunchError, did_you_mean
 from cubepy.launcher import (
     HostCalls,
     Launcher,
@@ -35,6 +35,7 @@ R = TypeVar("R")
 
 FAST_MATH = ("afn", "arcp", "contract", "ninf", "nnan", "nsz", "reassoc")
 PLANE_SIZES = (4, 8, 16, 32, 64)
+_OPTIONS = ("contract", "deterministic", "fast_math", "plane_dim")
 # Launchers that a kernel keeps; at the limit it starts anew.
 KEPT = 4096
 
@@ -174,6 +175,7 @@ def cube(
     contract: bool = False,
     deterministic: bool = False,
     plane_dim: int = 0,
+    **unknown: Any,
 ) -> Any:
     """Make a kernel of a function; stands above it as `@cube` or `@cube(…)`.
 
@@ -181,6 +183,10 @@ def cube(
     makes `a*b + c` of the source round once; `deterministic` refuses float atomics; `plane_dim`
     fixes the number of units of a plane, whatever the device's own is.
     """
+    if unknown:
+        name = next(iter(unknown))
+        advice = did_you_mean(name, _OPTIONS) or f"there are {', '.join(_OPTIONS)}"
+        raise CubeError(f"@cb.cube has no option {name!r}\n  help: {advice}")
     chosen: dict[str, str | int] = {
         "fast_math": _fast_math(fast_math),
         "contract": contract,

@@ -32,12 +32,14 @@
         └── NoProgressError
 
 Errors of kernels are built from :class:`Diagnostic` values: what, where, why, what to do.
+:class:`CubeWarning` is the one warning; it is built in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from cubepy.late import late_import
 from cubepy.location import Loc, excerpt
 from cubepy.records import dataclass
 
@@ -52,6 +54,7 @@ __all__ = [
     "CubeSyntaxError",
     "CubeTypeError",
     "CubeValueError",
+    "CubeWarning",
     "DataRaceError",
     "DeviceLostError",
     "Diagnostic",
@@ -69,6 +72,7 @@ __all__ = [
     "UninitializedReadError",
     "UnsupportedError",
     "VerifyError",
+    "did_you_mean",
 ]
 
 
@@ -81,10 +85,10 @@ class Diagnostic:
     help: str = ""
     notes: tuple[tuple[str, Loc], ...] = ()
 
-    def render(self) -> str:
-        """The complaint as shown to a person, several lines."""
-        where = f"{self.loc}: " if self.loc.known else ""
-        lines = [f"{where}error: {self.message}", excerpt(self.loc)]
+    def render(self, kind: str = "error") -> str:
+        """The complaint as shown to a person, several lines; without a kind, without its place."""
+        where = f"{self.loc}: " if self.loc.known and kind else ""
+        lines = [f"{where}{kind}: {self.message}" if kind else self.message, excerpt(self.loc)]
         for text, place in self.notes:
             lines += [f"{place}: note: {text}", excerpt(place)]
         call = self.loc.inlined_at
@@ -95,6 +99,19 @@ class Diagnostic:
         if self.help:
             lines.append(f"  help: {self.help}")
         return "\n".join(line for line in lines if line)
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """A help line with the nearest of some names; empty if none is near."""
+    with late_import:
+        import difflib  # noqa: PLC0415 - for a message only
+
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+class CubeWarning(UserWarning):
+    """Something in a kernel that is permitted and hardly meant."""
 
 
 class CubeError(Exception):

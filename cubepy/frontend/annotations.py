@@ -24,7 +24,8 @@ class Annotation:
     `kind`: none, scalar, array, tensor, comptime, generic, struct, tuple, vector, other. `element`
     is the scalar or the element; `variable` a type variable in its place. `structure` is the class
     of a struct, `arguments` what its own type variables stand for; `parts` are the items of a
-    tuple, `count` is the number of a vector's. `written` is an annotation that means nothing here.
+    tuple, `count` is the number of a vector's. `wanted` is the type of a comptime value, `written`
+    an annotation that means nothing here.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Annotation:
     arguments: Mapping[str, Annotation] = field(default_factory=dict)
     parts: tuple[Annotation, ...] = ()
     count: int = 0
+    wanted: Any = Any
     written: Any = None
 
 
@@ -50,7 +52,7 @@ def annotation_of(annotation: object) -> Annotation:
     if annotation is inspect.Parameter.empty or annotation is Any:
         return Annotation(kind="none")
     if is_comptime(annotation):
-        return Annotation(kind="comptime")
+        return Annotation(kind="comptime", wanted=next(iter(typing.get_args(annotation)), Any))
     if isinstance(annotation, VectorType):
         return _vector(annotation)
     origin = typing.get_origin(annotation) or annotation

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from cubepy.errors import CubeNameError, CubeTypeError
-from cubepy.frontend.comptime import did_you_mean
+from cubepy.errors import CubeNameError, CubeTypeError, did_you_mean
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
 from cubepy.frontend.scalars import class_of

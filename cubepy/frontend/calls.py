@@ -16,6 +16,7 @@ from cubepy.frontend.descriptions import counted, describe
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.expressions import unpacked
+from cubepy.frontend.foreign_names import instead_of_call
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lang import Intrinsic
 from cubepy.frontend.scalars import host_cast, scalar_of
@@ -213,6 +214,8 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
         made = next((made for maker in _MAKERS if (made := maker(frame, target, call))), None)
         if made is not None:
             return made
+    if _launches(target):
+        raise _cannot_run(frame, target, call)
     function = function_of(target)
     bound = _bound_method(target)
     if frame.comptime and _all_known(call):
@@ -228,13 +231,36 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
         return _in_python(frame, target, call)
     if handler is not None:
         return handler(frame, call)
+    raise _cannot_run(frame, target, call)
+
+
+def _launches(target: Any) -> bool:
+    """Whether a call of a Python object launches a kernel, or makes what does."""
+    method = _bound_method(target)
+    owner = type(target if method is None else method[1]).__module__
+    return owner.startswith("cubepy.launcher") or (method is not None and owner == "cubepy.cube")
+
+
+def _cannot_run(frame: Frame, target: Any, call: Call) -> SourceError:
+    """The error for a call of something that only Python can call."""
+    if _launches(target):
+        return frame.error(
+            CubeTypeError, "a kernel launches no other", call.node,
+            "call the other as a helper, name(…), or launch it afterwards from Python",
+        )  # fmt: skip
     kind = "class" if isinstance(target, type) else "function"
-    raise frame.error(
+    return frame.error(
         CubeTypeError,
         f"{call.name} is a Python {kind} and cannot run in a kernel",
         call.node,
-        "put @cb.struct above it" if is_dataclass(target) else _alternative(call.name),
+        _alternative_class(target) if isinstance(target, type) else _alternative(call.name),
     )
+
+
+def _alternative_class(target: type) -> str:
+    if is_dataclass(target):
+        return "put @cb.struct above it"
+    return "make it a frozen dataclass, and put @cb.struct above it"
 
 
 def _builtin(target: Any) -> Handler | None:
@@ -246,11 +272,10 @@ def _builtin(target: Any) -> Handler | None:
 
 def _alternative(name: str) -> str:
     short = name.rpartition(".")[2]
-    return (
-        f"write cb.{short}"
-        if short in _INTRINSICS
-        else "write it as a helper, or let Python evaluate it while compiling: cb.comptime(…)"
-    )
+    if short in _INTRINSICS:
+        return f"write cb.{short}"
+    missing = f"there is no cb.{short}: " if "." in name else ""
+    return instead_of_call(name) or f"{missing}write it as a helper, of what docs/language.md lists"
 
 
 def _bound_method(target: Any) -> tuple[Any, Any] | None:

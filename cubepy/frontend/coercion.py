@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError
-from cubepy.frontend.descriptions import describe, shown, snippet
+from cubepy.frontend.descriptions import describe, element_of_value, shown, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import (
     converts_without_loss,
@@ -46,6 +46,7 @@ __all__ = [
     "is_scalar",
     "literal",
     "no_integer_type",
+    "refuse_no_result",
     "retype",
     "scalar_type",
     "typed",
@@ -123,12 +124,30 @@ def typed(frame: Frame, value: Value, at: ast.AST) -> Op:
         return frame.const(type, value.value, at)
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return value
+    refuse_no_result(frame, Operand(value, at))
     raise frame.error(
         CubeTypeError,
         f"expected a number or bool, got {describe(value)}",
         at,
         _part_of(value, at),
     )
+
+
+def refuse_no_result(frame: Frame, operand: Operand) -> None:
+    """Raise if a value is that of a call of something that returns nothing."""
+    call = operand.node
+    if (
+        isinstance(operand.value, Known)
+        and operand.value.value is None
+        and isinstance(call, ast.Call)
+    ):
+        name = ast.unparse(call.func)
+        raise frame.error(
+            CubeTypeError,
+            f"{name} returns nothing, so there is no value here",
+            call,
+            f"call it on a line of its own, or let {name} end with a return",
+        )
 
 
 def no_integer_type(frame: Frame, number: Any, at: ast.AST) -> SourceError:
@@ -144,7 +163,7 @@ def no_integer_type(frame: Frame, number: Any, at: ast.AST) -> SourceError:
 def _part_of(value: Value, at: ast.AST) -> str:
     """How to get at a number of what is none itself."""
     if as_array(value) is not None or isinstance(value, Vectorized):
-        return f"subscript it: {snippet(at)}[i]"
+        return f"subscript it: {element_of_value(value, at)}"
     if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
     if isinstance(value, VectorValue):
@@ -423,11 +442,21 @@ def _fix(first: Scalar, second: Scalar, right: Operand, left: Operand | None) ->
         at, value = (left_text, right_text) if first == INDEX else (right_text, left_text)
         unsigned = second if first == INDEX else first
         return f"{unsigned}({at}) to hash (wraps), cb.index({value}) to address"
+    if first.is_integer and second.is_integer:
+        return _fix_integers(first, second, left_text, right_text)
     if first.is_integer and second.is_float:
         return f"convert one side, for example {second}({left_text})"
     if first.is_float and second.is_float:
         return f"convert both, for example f32({right_text})"
     return f"convert one side, for example {first}({right_text})"
+
+
+def _fix_integers(first: Scalar, second: Scalar, left: str, right: str) -> str:
+    """A signed and an unsigned integer: what holds both, or which cast wraps."""
+    if max(first.bits, second.bits) < 64:
+        wide = f"i64({left})" if not first.is_signed else f"i64({right})"
+        return f"convert without loss: {wide}; {first}({right}) wraps"
+    return f"convert one side: {first}({right}), which wraps what does not fit"
 
 
 def _literal_mismatch(

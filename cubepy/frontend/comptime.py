@@ -14,8 +14,10 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from cubepy.errors import ComptimeError, CubeNameError
+from cubepy.errors import ComptimeError, CubeNameError, did_you_mean
 from cubepy.frontend.captures import function_of
+from cubepy.frontend.descriptions import describe_object
+from cubepy.frontend.foreign_names import our_name
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import mutable_kind
 from cubepy.frontend.lang import Position
@@ -25,12 +27,10 @@ from cubepy.frontend.structs import fields_of
 from cubepy.frontend.values import Group, Known, StructValue, Value, VectorValue
 from cubepy.frontend.vector_types import VectorType
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
-from cubepy.late import late_import
 
 __all__ = [
     "UNKNOWN_VALUE",
     "comptime_value",
-    "did_you_mean",
     "from_python",
     "known_attribute",
     "known_value",
@@ -65,11 +65,11 @@ def outside_name(frame: Frame, path: tuple[str, ...], at: ast.AST) -> tuple[Any,
     for depth in range(len(path), 0, -1):
         if path[:depth] in captures:
             return _captured(frame, captures[path[:depth]], ".".join(path[:depth]), at), depth
-    return _captured(frame, _live(frame, path[0], at), path[0], at), 1
+    return _captured(frame, _live(frame, path, at), path[0], at), 1
 
 
-def _live(frame: Frame, name: str, at: ast.AST) -> Any:
-    function = frame.source.function
+def _live(frame: Frame, path: tuple[str, ...], at: ast.AST) -> Any:
+    name, function = path[0], frame.source.function
     cells = closure_values(function)
     if name in cells:
         return cells[name]
@@ -78,16 +78,8 @@ def _live(frame: Frame, name: str, at: ast.AST) -> Any:
     if hasattr(builtins, name):
         return getattr(builtins, name)
     known = [*cells, *function.__globals__, *frame.analysis.names]
-    raise frame.error(CubeNameError, f"{name!r} is not defined", at, did_you_mean(name, known))
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A help line with the nearest of some names, or none."""
-    with late_import:
-        import difflib  # noqa: PLC0415 - for a message only
-
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close else ""
+    raise frame.error(CubeNameError, f"{name!r} is not defined", at,
+                      our_name(path) or did_you_mean(name, known))  # fmt: skip
 
 
 def _captured(frame: Frame, value: Any, name: str, at: ast.AST) -> Any:
@@ -116,11 +108,12 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
         value = getattr(owner, name)
     except AttributeError as error:
         label = f"module {owner.__name__!r}" if isinstance(owner, types.ModuleType) else repr(owner)
+        label = describe_object(owner) if isinstance(owner, type) else label
         raise frame.error(
             CubeNameError,
             f"{label} has no attribute {name!r}",
             at,
-            did_you_mean(name, dir(owner)),
+            our_name((name,)) or did_you_mean(name, dir(owner)),
         ) from error
     return _captured(frame, value, name, at)
 

@@ -8,14 +8,15 @@ from typing import Any
 
 from cubepy.frontend.values import (
     ArrayMethod,
+    Group,
     Known,
+    ListValue,
     LocalFunction,
     Mapped,
     Method,
     Sliced,
     StructValue,
     Text,
-    TupleValue,
     Value,
     Vectorized,
     VectorValue,
@@ -23,7 +24,15 @@ from cubepy.frontend.values import (
 )
 from cubepy.ir import Op
 
-__all__ = ["counted", "describe", "describe_object", "shown", "snippet"]
+__all__ = [
+    "counted",
+    "describe",
+    "describe_object",
+    "element_of_value",
+    "shown",
+    "snippet",
+    "subscripted",
+]
 
 
 def describe(value: Value) -> str:
@@ -33,10 +42,8 @@ def describe(value: Value) -> str:
         return f"an array of {element}" if element is not None else str(value.type)
     if isinstance(value, Known):
         return describe_object(value.value)
-    if isinstance(value, TupleValue):
-        return f"the named tuple {value.maker.__name__}" if value.maker else "a tuple"
-    if isinstance(value, StructValue):
-        return f"the struct {getattr(value.maker, '__name__', '')}"
+    if isinstance(value, Group) and not isinstance(value, VectorValue):
+        return _group(value)
     if isinstance(value, VectorValue):
         return f"Vector[{value.element}, {len(value.items)}]"
     if isinstance(value, Method):
@@ -48,10 +55,41 @@ def describe(value: Value) -> str:
     if isinstance(value, Text):
         return "a text of run-time values"
     if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
-        return "an array with too few subscripts"
+        return _too_few_subscripts(value)
     if isinstance(value, Sliced | Mapped):
         return f"a view of {describe(memory_of(value))}"
     return f"the method {value.name}" if isinstance(value, ArrayMethod) else "nothing"
+
+
+def _group(value: Group) -> str:
+    name = getattr(value.maker, "__name__", "")
+    if isinstance(value, StructValue):
+        return f"the struct {name}"
+    if name:
+        return f"the named tuple {name}"
+    return "a list" if isinstance(value, ListValue) else "a tuple"
+
+
+def _too_few_subscripts(row: Sliced) -> str:
+    given = sum(axis.index is not None for axis in row.axes)
+    axes = counted(len(row.axes), "axis", "axes")
+    return f"an array of {axes} with {counted(given, 'subscript')}"
+
+
+def element_of_value(value: Value, node: ast.AST) -> str:
+    """How an element of an array is written that `node` names, with some subscripts or none."""
+    if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        rank = len(value.axes)
+    else:
+        rank = getattr(value.type, "rank", 1) if isinstance(value, Op) else 1
+    return subscripted(node, rank)
+
+
+def subscripted(node: ast.AST, rank: int) -> str:
+    """How an element is written of what `node` names."""
+    return f"{snippet(node)}[{', '.join('ijklmnpq'[:rank])}]"
 
 
 def describe_object(value: object) -> str:

@@ -12,10 +12,18 @@ from collections.abc import Iterator
 from cubepy.frontend.source import FunctionNode, KernelSource, parameters_of
 from cubepy.records import dataclass
 
-__all__ = ["may_write", "stores_by_itself", "unread_rebindings"]
+__all__ = [
+    "changes_something",
+    "may_write",
+    "reads_name",
+    "stores_by_itself",
+    "unread_rebindings",
+]
 
 # Calls that take an array and leave it alone.
-_READING = frozenset({"len", "atomic_load", "print"})
+_READING = frozenset(
+    {"abs", "atomic_load", "bool", "float", "int", "len", "max", "min", "print", "range", "zip"}
+)
 
 
 def _called(call: ast.Call) -> str:
@@ -71,6 +79,18 @@ def _base(node: ast.expr) -> ast.expr:
 
 def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
+
+
+def changes_something(node: ast.expr) -> bool:
+    """Whether evaluating an expression may change something: it calls, or assigns with `:=`."""
+    pending: list[ast.AST] = [node]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, ast.Call | ast.NamedExpr):
+            return True
+        if not isinstance(inner, ast.Lambda):
+            pending.extend(ast.iter_child_nodes(inner))
+    return False
 
 
 def stores_by_itself(node: FunctionNode) -> bool:
@@ -131,6 +151,11 @@ def _unread(places: list[_Place], name: str) -> Iterator[ast.stmt]:
 
 def _is_read(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def reads_name(node: ast.AST, name: str) -> bool:
+    """Whether some part of a node reads a name."""
+    return any(_is_read(inner, name) for inner in ast.walk(node))
 
 
 def _rebinds(node: ast.AST, name: str) -> bool:

@@ -28,12 +28,14 @@ from cubepy.frontend.evaluation import bounded_range, evaluate_in_python, python
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.names import free_names, read_names
 from cubepy.frontend.operators import binary, unary
+from cubepy.frontend.precedence import bare_bitwise, explained
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.trials import typed_beside
 from cubepy.frontend.values import (
     POISON,
     RECURSION,
     Known,
+    ListValue,
     LocalFunction,
     Poison,
     TupleValue,
@@ -104,6 +106,13 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
     number = owner.type if isinstance(owner, Op) else None
     if isinstance(number, Scalar) and node.attr == "dtype":
         return Known(class_of(number))
+    if isinstance(owner, ListValue):
+        raise frame.error(
+            CubeNameError,
+            f"{describe(owner)} has no attribute {node.attr!r}: in a kernel it never changes",
+            node,
+            "use cb.local_array(T, size) and count the elements yourself",
+        )
     fields = getattr(owner.maker, "_fields", ()) if isinstance(owner, TupleValue) else ()
     raise frame.error(
         CubeNameError,
@@ -170,7 +179,8 @@ def lower_tuple(frame: Frame, node: ast.Tuple | ast.List) -> Value:
             continue
         inner = lower_expression(frame, element.value)
         items.extend(unpacked(frame, inner, element))
-    return TupleValue(tuple(items))
+    kind = ListValue if isinstance(node, ast.List) else TupleValue
+    return kind(tuple(items))
 
 
 def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
@@ -297,6 +307,14 @@ Condition = tuple[Op | bool, Assigned, Assigned]
 @lowers_expression(ast.Compare)
 def lower_comparison(frame: Frame, node: ast.Compare) -> Value:
     """`a < b`, or a chain: the middle is evaluated once, the rest only if it holds so far."""
+    tight = bare_bitwise(frame.source.text, node)
+    if tight is not None:
+        with explained(frame, node, tight):
+            return _compared(frame, node)
+    return _compared(frame, node)
+
+
+def _compared(frame: Frame, node: ast.Compare) -> Value:
     left = Operand(lower_expression(frame, node.left), node.left)
     links: list[Callable[[], Value]] = []
 

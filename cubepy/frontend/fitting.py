@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, MutableMapping
+from typing import Any
 
 from cubepy.errors import ComptimeError, CubeTypeError
 from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
 from cubepy.frontend.arrays import element_of_array, rank_of
 from cubepy.frontend.coercion import Operand, as_type
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
+from cubepy.frontend.comptime_types import is_of_type, type_name
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.scalars import mismatch
@@ -53,7 +55,7 @@ def fitted(
     """A value as its annotation wants it. `what` begins the message if it does not fit."""
     match annotation.kind:
         case "comptime":
-            return _comptime(frame, operand, what)
+            return _comptime(frame, operand, annotation.wanted, what)
         case "scalar" | "generic":
             return _scalar(frame, operand, annotation, generics, what)
         case "array" | "tensor":
@@ -67,7 +69,7 @@ def fitted(
     return operand.value
 
 
-def _comptime(frame: Frame, operand: Operand, what: str) -> Value:
+def _comptime(frame: Frame, operand: Operand, wanted: Any, what: str) -> Value:
     found = known_value(frame, operand.value, plane=True)
     if found is UNKNOWN_VALUE and not isinstance(operand.value, LocalFunction):
         raise frame.error(
@@ -76,7 +78,16 @@ def _comptime(frame: Frame, operand: Operand, what: str) -> Value:
             operand.node,
             "pass a literal, a captured constant or a Comptime parameter",
         )
-    return operand.value if found is UNKNOWN_VALUE else Known(found, kept=True)
+    if found is UNKNOWN_VALUE:
+        return operand.value
+    if not is_of_type(found, wanted):
+        raise frame.error(
+            CubeTypeError,
+            f"{what}: expected {type_name(wanted)}, got {describe(Known(found))}",
+            operand.node,
+            f"pass a value of the type that Comptime[{type_name(wanted)}] names",
+        )
+    return Known(found, kept=True)
 
 
 def _scalar(

@@ -64,6 +64,7 @@ def lower_repeatedly(
     """Lower a function until an attempt finds nothing that an earlier one should have known."""
     analysis = analysis_of(session, node)
     complaints, count, prints = len(session.complaints), session.ops, len(session.prints)
+    warned = len(session.warnings)
     functions, instances = list(session.functions), dict(session.instances)
     for _ in range(_MAXIMUM_ATTEMPTS):
         plan.changed = False
@@ -72,7 +73,7 @@ def lower_repeatedly(
         result = run(frame)
         if not plan.changed:
             return result
-        del session.complaints[complaints:], session.prints[prints:]
+        del session.complaints[complaints:], session.prints[prints:], session.warnings[warned:]
         session.functions, session.instances = list(functions), dict(instances)
     raise CubeTypeError(
         Diagnostic(message="the types of the variables do not settle", loc=source.loc)

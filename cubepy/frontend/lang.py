@@ -7,11 +7,22 @@ editors and type checkers understand kernels. Calling one outside a kernel raise
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Self, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    NoReturn,
+    Self,
+    TypeVar,
+    overload,
+)
 
-from cubepy.errors import CubeError
+from cubepy.errors import CubeError, CubeTypeError, Diagnostic
 from cubepy.frontend.scalars import index
 from cubepy.ir import OpDef, ops
+from cubepy.location import UNKNOWN
 from cubepy.records import dataclass
 
 __all__ = [
@@ -45,6 +56,26 @@ class _Memory(Generic[T]):
         def __iter__(self) -> Iterator[T]: ...
         def reshape(self, *shape: Any) -> Any: ...
         def view(self, *layout: Any) -> Any: ...
+    else:
+
+        def __class_getitem__(cls, element: Any) -> Any:
+            if isinstance(element, tuple):
+                raise _too_many(cls.__name__, element)
+            return super().__class_getitem__(element)
+
+
+def _too_many(kind: str, given: tuple[Any, ...]) -> CubeError:
+    """The error for `Array[f32, 2]`: sizes and numbers of axes are no part of the type."""
+    words = ", ".join(getattr(each, "__name__", repr(each)) for each in given)
+    first = getattr(given[0], "__name__", "f32") if given else "f32"
+    return CubeTypeError(
+        Diagnostic(
+            message=f"{kind}[{words}]: an annotation names the type of the elements only",
+            loc=UNKNOWN,
+            help=f"Array[{first}] has one axis, Tensor[{first}] any number; sizes are read from "
+            "the argument",
+        )
+    )
 
 
 class Array(_Memory[T]):
@@ -90,11 +121,19 @@ class Position:
     def __repr__(self) -> str:
         return f"cubepy.{self.name}"
 
-    def __index__(self) -> int:
+    def _refuse(self, *_: object) -> NoReturn:
         raise CubeError(
             f"{self!r} has a value only inside a kernel\n"
-            "  help: read it in a function decorated with @cubepy.cube"
+            "  help: use it in a function decorated with @cubepy.cube"
         )
+
+    # What a number can do, so that Python does not complain of the types.
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __pow__ = __rpow__ = _refuse
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _refuse
+    __neg__ = __pos__ = __invert__ = __abs__ = __int__ = __float__ = __index__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
 @dataclass(frozen=True, slots=True)

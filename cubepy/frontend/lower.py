@@ -15,6 +15,7 @@ from cubepy.frontend.comptime import from_python
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
 from cubepy.frontend.functions import lower_repeatedly, start_frame
+from cubepy.frontend.idle import judge_kernel
 from cubepy.frontend.parameters import annotations_of, assembled
 from cubepy.frontend.session import Session
 from cubepy.frontend.signature import Specialization
@@ -76,7 +77,9 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
             )
         ) from error
     sys.stdout.write("".join(session.prints))
+    judge_kernel(session, source, specialization, body)
     session.raise_complaints()
+    session.give_warnings()
     kernel = Kernel(
         name=source.name,
         params=params,

@@ -9,7 +9,7 @@ from typing import Any
 from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.arrays import axis_length, axis_stride, element_of_array, rank_of
 from cubepy.frontend.coercion import as_store
-from cubepy.frontend.descriptions import counted, describe, snippet
+from cubepy.frontend.descriptions import counted, describe, element_of_value, snippet, subscripted
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.items import item_of
@@ -139,7 +139,7 @@ def _subscripted(
         if isinstance(position, ast.Slice):
             parts.append(position)
             continue
-        value = lower_expression(frame, position)
+        value = _position(frame, position)
         if isinstance(value, Poison):
             return POISON
         items = value.items if isinstance(value, TupleValue) else (value,)
@@ -150,7 +150,8 @@ def _subscripted(
             CubeTypeError,
             f"{len(parts)} subscripts for an array with {counted(rank, 'axis', 'axes')}",
             node,
-            "annotate it as Tensor[T] if it has more axes" if rank == 1 else "",
+            f"write {subscripted(node.value, rank)}"
+            + (", or annotate it as Tensor[T] if it has more axes" if rank == 1 else ""),
         )
     indices = [part for part in parts if not isinstance(part, ast.Slice)]
     if isinstance(owner, Vectorized):
@@ -160,6 +161,21 @@ def _subscripted(
     if len(indices) < rank:
         return part_of(frame, array, parts, node)
     return Element(place_of(frame, array, indices, node), snippet(node.value))
+
+
+def _position(frame: Frame, node: ast.expr) -> Value:
+    """The value of a subscript; a division in it is told of the one way that makes sense here."""
+    try:
+        return lower_expression(frame, node)
+    except CubeTypeError as error:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            raise frame.error(
+                CubeTypeError,
+                "a subscript must be an integer, and `/` gives fractions",
+                node,
+                f"write {snippet(ast.BinOp(node.left, ast.FloorDiv(), node.right))}",
+            ) from error
+        raise
 
 
 def checked_index(frame: Frame, value: Value, at: ast.AST) -> Length:
@@ -191,7 +207,7 @@ def _not_one_element(frame: Frame, owner: Value, part: Sliced, node: ast.Subscri
         CubeTypeError,
         f"{given} for an array with {counted(rank, 'axis', 'axes')}",
         node,
-        "give one subscript an axis: t[i, j]",
+        f"give one subscript an axis: {element_of_value(part, node)}",
     )
 
 

@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import Operand, literal, scalar_type, typed, unify
-from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.coercion import Operand, literal, refuse_no_result, scalar_type, typed, unify
+from cubepy.frontend.descriptions import describe, element_of_value, snippet
 from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import (
     POISON,
     Known,
+    ListValue,
     Poison,
     Sliced,
     StructValue,
@@ -115,6 +116,8 @@ def binary(
             "a kernel computes one element: add the products in a loop",
         )  # fmt: skip
     if isinstance(left.value, Known) and isinstance(right.value, Known):
+        for operand in (left, right):
+            refuse_no_result(frame, operand)
         if left.value.value is None or right.value.value is None:
             refuse_other_kinds(frame, kind, left, right, at)
         return evaluate_in_python(frame, _PYTHON[kind], at, left.value.value, right.value.value)
@@ -161,6 +164,7 @@ def refuse_other_kinds(
         if not is_number(operand.value) and not (
             isinstance(operand.value, Op) and isinstance(operand.value.type, Scalar)
         ):
+            refuse_no_result(frame, operand)
             raise frame.error(
                 CubeTypeError,
                 f"cannot {_VERBS.get(kind, 'compute with')} {describe(left.value)} and "
@@ -177,9 +181,11 @@ def _how_to_use(operand: Operand) -> str:
     if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
     if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
-        return f"give one subscript an axis: {snippet(operand.node).rstrip(']')}, j]"
+        return f"give one subscript an axis: {element_of_value(value, operand.node)}"
     if as_array(value) is not None or isinstance(value, Vectorized):
-        return f"a kernel computes one element: {snippet(operand.node)}[i]"
+        return f"a kernel computes one element: {element_of_value(value, operand.node)}"
+    if isinstance(value, ListValue):
+        return "for a small array of each unit: cb.local_array(f32, 4, fill=0.0)"
     return "kernels compute with numbers and bools"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from cubepy.errors import Diagnostic, SourceError
+from cubepy.errors import CubeWarning, Diagnostic, SourceError
 from cubepy.frontend.names import NameAnalysis
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.values import Skeleton
@@ -17,6 +18,8 @@ from cubepy.records import dataclass, field
 
 __all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session", "raise_at_source"]
 
+# What Python keeps to give a warning once for each place.
+_GIVEN: dict[Any, Any] = {}
 MAXIMUM_OPS = 50_000
 MAXIMUM_TRIPS = 4_096
 _MAXIMUM_COMPLAINTS = 20
@@ -51,6 +54,7 @@ class Session:
     constants: dict[Op, Any] = field(default_factory=dict)
     analyses: dict[ast.AST, NameAnalysis] = field(default_factory=dict)
     prints: list[str] = field(default_factory=list)  # of cb.static_print
+    warnings: list[Diagnostic] = field(default_factory=list)
     active: list[ast.AST] = field(default_factory=list)  # functions being lowered
     ops: int = 0
     exhausted: bool = False  # more ops than a kernel may have: nothing more is lowered
@@ -62,6 +66,18 @@ class Session:
         for diagnostic in error.diagnostics:
             if (diagnostic.message, diagnostic.loc) not in known:
                 self.complaints.append((type(error), diagnostic))
+
+    def warn(self, diagnostic: Diagnostic) -> None:
+        """Keep a warning, to be given once the kernel is lowered."""
+        if diagnostic not in self.warnings:
+            self.warnings.append(diagnostic)
+
+    def give_warnings(self) -> None:
+        """Give every warning, at the kernel's own line."""
+        for diagnostic in self.warnings:
+            loc = diagnostic.loc
+            text = diagnostic.render(kind="")
+            warnings.warn_explicit(text, CubeWarning, loc.file, loc.line, registry=_GIVEN)
 
     @property
     def full(self) -> bool:

@@ -15,6 +15,8 @@ import numpy as np
 from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic
 from cubepy.frontend.annotations import Annotation
 from cubepy.frontend.captures import Captures, function_of, read_captures
+from cubepy.frontend.comptime_types import is_of_type, type_name
+from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.effects import may_write
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.parameters import leaves_of, structures_of, taken_apart
@@ -153,7 +155,7 @@ class _Arguments:
         """Take one argument."""
         annotation = self.annotations[name]
         if annotation.kind == "comptime":
-            self._comptime(name, value)
+            self._comptime(name, value, annotation.wanted)
         elif annotation.kind in ("array", "tensor"):
             self.types[name] = self._buffer(name, value, annotation)
         elif annotation.kind == "scalar":
@@ -176,7 +178,7 @@ class _Arguments:
     def _place(self, name: str) -> str:
         return f"{self.source.name}: argument {name!r}"
 
-    def _comptime(self, name: str, value: object) -> None:
+    def _comptime(self, name: str, value: object, wanted: Any = Any) -> None:
         try:
             hash(comptime_key(value))
             hash(value)
@@ -185,6 +187,12 @@ class _Arguments:
                 f"{self._place(name)} is comptime and cannot be hashed: {type(value).__name__}\n"
                 "  help: pass a tuple or a frozen dataclass"
             ) from error
+        if not is_of_type(value, wanted):
+            raise ArgumentError(
+                f"{self._place(name)}: expected {type_name(wanted)}, got {describe_object(value)}\n"
+                f"  help: {name} is annotated Comptime[{type_name(wanted)}]: "
+                "pass such a value, or change the annotation"
+            )
         self.values[name] = value
 
     def _bare(self, name: str, value: object) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
 from cubepy.frontend.descriptions import describe_object
-from cubepy.frontend.source_search import find_text, was_changed
+from cubepy.frontend.source_search import find_text, was_changed, where_to_put_it
 from cubepy.ir import AttrValue
 from cubepy.location import Loc
 from cubepy.records import dataclass
@@ -195,7 +195,7 @@ def capture(
         raise SourceUnavailable(
             f"the source text of {plain.__qualname__} ({plain.__code__.co_filename}, line "
             f"{plain.__code__.co_firstlineno}) cannot be found\n"
-            "  help: keep kernels in a file or a notebook, or run their text with cubepy.exec"
+            f"  help: {where_to_put_it(plain.__code__)}"
         )
     name = plain.__name__ if isinstance(node, ast.FunctionDef) else "lambda"
     return KernelSource(function=plain, node=node, text=text, name=name, options=options)

@@ -1,4 +1,4 @@
-"""Text of functions that stand in no file: from `exec`, `python -c`, an interactive prompt.
+"""Text of functions that stand in no file: from `exec`, `python -c`, standard input, a prompt.
 
 A text is believed only if compiling it gives the very code object of the function; then it is put
 where `linecache` finds it, so that errors can show it.
@@ -10,6 +10,8 @@ import builtins
 import dis
 import inspect
 import linecache
+import os
+import stat
 import sys
 import time
 import types
@@ -17,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["exec_text", "find_text", "was_changed"]
+__all__ = ["exec_text", "find_text", "was_changed", "where_to_put_it"]
 
 _PROMPT_LINES = 400
 _STARTED = time.time()
@@ -34,11 +36,31 @@ def find_text(function: types.FunctionType) -> str | None:
     return None
 
 
-def exec_text(text: str, namespace: dict[str, Any]) -> None:
-    """Run `text` in `namespace`, its kernels with their source: `exec` that leaves a trace."""
+def exec_text(text: str, namespace: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run `text` as Python's `exec` does, its kernels with their source; gives the namespace.
+
+    Without a namespace it is that of the caller's module.
+    """
+    if namespace is None:
+        caller = inspect.currentframe()
+        assert caller is not None
+        assert caller.f_back is not None
+        namespace = caller.f_back.f_globals
     name = _remember(text)
     code = builtins.compile(text, name, "exec", dont_inherit=True)
     exec(code, namespace)  # noqa: S102 (running the caller's own text is what this is for)
+    return namespace
+
+
+def where_to_put_it(code: types.CodeType) -> str:
+    """What to do about a function whose text is not to be had."""
+    if code.co_filename == "<stdin>" and not hasattr(sys, "ps1"):
+        return (
+            "keep the program in a file; of a pipe nothing is left once Python has read it: "
+            "for  python - <<'END'  write  python -c \"$(cat <<'END'  "
+            'and  )"  in a line below END'
+        )
+    return 'keep kernels in a file or a notebook, or run their text: cubepy.exec("""…""")'
 
 
 def was_changed(filename: str, lines: Sequence[str], function: types.FunctionType) -> bool:
@@ -105,6 +127,8 @@ def _candidates(code: types.CodeType) -> Iterator[str]:
     arguments = sys.orig_argv
     if "-c" in arguments and arguments.index("-c") + 1 < len(arguments):
         yield arguments[arguments.index("-c") + 1]
+    if code.co_filename == "<stdin>":
+        yield from _standard_input()
     seen: set[int] = set()
     frame = inspect.currentframe()
     while frame is not None:
@@ -114,6 +138,17 @@ def _candidates(code: types.CodeType) -> Iterator[str]:
             yield from _texts(frame.f_globals, code)
         frame = frame.f_back
     yield from _prompt(code)
+
+
+def _standard_input() -> Iterator[str]:
+    """The whole of standard input, if it is a file, which can be read once more."""
+    try:
+        file = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
+        size = os.fstat(file).st_size
+        if stat.S_ISREG(os.fstat(file).st_mode) and hasattr(os, "pread"):
+            yield os.pread(file, size, 0).decode()
+    except (OSError, ValueError):  # closed, replaced, or no text
+        return
 
 
 def _texts(values: Mapping[str, Any], code: types.CodeType) -> Iterator[str]:

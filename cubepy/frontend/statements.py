@@ -14,6 +14,7 @@ from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statem
 from cubepy.frontend.expressions import local_function, lower_condition, unpacked
 from cubepy.frontend.fitting import fitted
 from cubepy.frontend.frame import Assigned, Frame
+from cubepy.frontend.idle import refuse_idle_statement
 from cubepy.frontend.memory import element_of, load, store
 from cubepy.frontend.operators import binary
 from cubepy.frontend.results import give_back
@@ -35,6 +36,7 @@ def lower_pass(frame: Frame, node: ast.Pass) -> None:
 def lower_expression_statement(frame: Frame, node: ast.Expr) -> None:
     """A call for its effect; a docstring."""
     if not isinstance(node.value, ast.Constant):
+        refuse_idle_statement(frame, node.value)
         lower_expression(frame, node.value)
 
 

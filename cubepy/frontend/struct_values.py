@@ -13,13 +13,13 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from cubepy.errors import CubeNameError, CubeTypeError
+from cubepy.errors import CubeNameError, CubeTypeError, did_you_mean
 from cubepy.frontend.annotations import annotation_of, own_variables, parts_of
 from cubepy.frontend.calls import Call, bind_call, call_of, calls_classes, lowers_builtin
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare, compares_groups
-from cubepy.frontend.comptime import did_you_mean, from_python
+from cubepy.frontend.comptime import from_python
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import fitted, opened, settle

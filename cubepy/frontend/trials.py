@@ -65,6 +65,7 @@ def _taken_back(frame: Frame, node: ast.expr) -> Iterator[None]:
     """Lowering `node` inside leaves no op, no helper, no complaint and no plan behind."""
     session, plan = frame.session, frame.plan
     complaints, prints = len(session.complaints), len(session.prints)
+    warned = len(session.warnings)
     functions, instances = len(session.functions), dict(session.instances)
     counted, exhausted, trial = session.ops, session.exhausted, session.trial
     planned = (dict(plan.types), set(plan.slots), set(plan.guarded), plan.changed)
@@ -75,6 +76,7 @@ def _taken_back(frame: Frame, node: ast.expr) -> Iterator[None]:
     with frame.branch():
         yield
     del session.complaints[complaints:], session.prints[prints:], session.functions[functions:]
+    del session.warnings[warned:]
     session.instances = instances
     session.ops, session.exhausted, session.trial = counted, exhausted, trial
     plan.types, plan.slots, plan.guarded, plan.changed = planned

@@ -92,6 +92,17 @@ class TupleValue(Group):
     __slots__ = ()
 
 
+class ListValue(TupleValue):
+    """A tuple written in square brackets: a tuple in all but what messages call it."""
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """That of a tuple."""
+        return (TupleValue, self.maker)
+
+
 class StructValue(Group):
     """A struct: items are reached by the names of its fields."""
 

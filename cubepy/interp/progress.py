@@ -15,12 +15,20 @@ from cubepy.errors import Diagnostic, NoProgressError
 from cubepy.interp.masks import Mask, Value, first_lane, minus
 from cubepy.interp.memory import Memory, place_of
 from cubepy.interp.state import Slot, State
-from cubepy.ir import Op
+from cubepy.ir import Op, Trait, ops, walk
 from cubepy.records import dataclass
 
 __all__ = ["Progress"]
 
 FIRST_LOOK = 256
+WAITING = (
+    "nothing promises that a unit runs while another waits for it; use a barrier, or split the "
+    "kernel in two"
+)
+
+
+def _reads_memory(op: Op) -> bool:
+    return op.opdef.has(Trait.READS) and any(hasattr(each.type, "rank") for each in op.operands)
 
 
 def _fingerprint(state: State, mask: Mask) -> bytes:
@@ -56,6 +64,12 @@ class Progress:
         power_of_two = self.trips & (self.trips - 1) == 0
         self.seen = _fingerprint(self.state, mask) if power_of_two else b""
 
+    def _waits(self) -> bool:
+        """Whether the loop reads memory to find its end, which another unit might write."""
+        condition, body = self.loop.regions[0], self.loop.regions[-1]
+        leaves = any(op.opdef in (ops.BREAK, ops.LEAVE, ops.RETURN) for op in walk(body))
+        return any(_reads_memory(op) for op in walk(body if leaves else condition))
+
     def _report(self, mask: Mask) -> Diagnostic:
         batch = self.state.batch
         count = batch.lanes if mask is True else int(np.count_nonzero(mask))
@@ -67,6 +81,7 @@ class Progress:
             message=f"no progress: {running} this loop and nothing changes any more; "
             f"{waiting} is one of them{others}",
             loc=place_of(self.loop, self.state.calls),
-            help="nothing promises that a unit runs while another waits for it; use a barrier, or "
-            "split the kernel in two",
+            help=WAITING
+            if self._waits()
+            else "nothing in the loop changes what its condition reads: was the step forgotten?",
         )

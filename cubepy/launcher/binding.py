@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cubepy.errors import ArgumentError
+from cubepy.errors import ArgumentError, did_you_mean
 
 __all__ = ["bound_arguments"]
 
@@ -53,6 +52,11 @@ def _complaint(
     given = {*places[: len(arguments)], *keywords}
     missing = [each.name for each in parameters.values()
                if each.name not in given and each.default is each.empty]  # fmt: skip
+    if missing and places[:1] == ["self"]:
+        return (
+            f"{name}: a kernel in a class is called without self\n"
+            "  help: leave the parameter self out, and pass what the kernel needs of it"
+        )
     if missing:
         words = ", ".join(map(repr, missing))
         verb = "is" if len(missing) == 1 else "are"
@@ -76,7 +80,6 @@ def _call(name: str, parameters: Mapping[str, inspect.Parameter]) -> str:
 
 
 def _meant(name: str, unknown: str, parameters: Mapping[str, inspect.Parameter]) -> str:
-    near = difflib.get_close_matches(unknown, list(parameters), n=1, cutoff=0.5)
     if unknown in _SIZES:
         return f"{unknown} stands with the sizes: {name}.over(shape, {unknown}=…)(…)"
-    return f"did you mean {near[0]}?" if near else _call(name, parameters)
+    return did_you_mean(unknown, parameters, cutoff=0.5) or _call(name, parameters)

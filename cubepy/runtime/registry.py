@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from cubepy import config
-from cubepy.errors import RuntimeUnavailable
+from cubepy.errors import RuntimeUnavailable, did_you_mean
 from cubepy.late import late_import
 from cubepy.runtime.base import Device, Runtime
 from cubepy.runtime.switches import switches
@@ -87,7 +87,10 @@ class Registry:
             self._find_all()
         if name not in self._found:
             known = ", ".join(self.names) or "none"
-            raise RuntimeUnavailable(f"no runtime {name!r}: installed are {known}")
+            advice = did_you_mean(name, self.names) or "`cubepy doctor` shows what there is"
+            raise RuntimeUnavailable(
+                f"no runtime {name!r}: installed are {known}\n  help: {advice}"
+            )
         try:
             return self._found[name]()
         except (ImportError, OSError) as error:

@@ -12,7 +12,7 @@ from cubepy.tools.doctor import doctor
 from cubepy.tools.operations import print_operations
 from cubepy.tools.settings import show_settings
 from cubepy.tools.show import show
-from cubepy.tools.store import explain, list_entries, prune, verify
+from cubepy.tools.store import clear, explain, list_entries, prune, verify
 
 __all__ = ["main"]
 
@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     word = words.add_parser("doctor", help="runtimes, devices, and why one is not there")
     word.set_defaults(run=doctor)
     word = words.add_parser("config", help="every setting and where its value came from")
-    word.add_argument("action", choices=["show"])
+    word.add_argument("action", choices=["show"], nargs="?", default="show")
     word.set_defaults(run=show_settings)
     word = words.add_parser("ops", help="the page of all operations, docs/ops.md")
     word.set_defaults(run=print_operations)
@@ -46,18 +46,30 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_show(words: Any) -> None:
     word = words.add_parser("show", help="what a kernel becomes")
-    word.add_argument("kernel", metavar="FILE:KERNEL", help="a file and a kernel in it")
+    word.add_argument(
+        "kernel",
+        metavar="FILE[:KERNEL]",
+        help="a file and a kernel in it; without one, those it has",
+    )
     word.add_argument(
         "--signature", default="", metavar="ARGUMENTS",
         help="what the arguments are: 'x=f32[:], image=u8[:,:], a=f32, TILE=16'; "
         "parameters whose annotation tells may be left out",
     )  # fmt: skip
     word.add_argument("--target", default=None, help="such as cpu, cpu:x86-64-v3, reference")
-    word.add_argument("--over", type=int, default=1, metavar="AXES", help="launched over a shape")
+    word.add_argument(
+        "--over", default="4", metavar="SHAPE", help="launched over a shape: 100, or 1000,2000"
+    )
     word.add_argument("--cube-dim", default=None, metavar="X,Y,Z", help="launched as cubes")
     word.add_argument("--check", default="auto", help="checked, validate or unchecked")
     stage = word.add_mutually_exclusive_group()
-    stage.add_argument("--after", metavar="PASS", help="the IR after a pass; 'lowered' before all")
+    stage.add_argument(
+        "--after",
+        metavar="PASS",
+        help="the IR after a pass; 'lowered' before all, 'simplify:1' after its first run",
+    )
+    stage.add_argument("--ir", action="store_true", help="the IR as the front end makes it")
+    stage.add_argument("--llvm", action="store_true", help="LLVM IR, for the target cpu")
     stage.add_argument("--diff", action="store_true", help="what each pass changed")
     stage.add_argument("--asm", action="store_true", help="machine code, where there is any")
     word.set_defaults(run=show)
@@ -70,6 +82,7 @@ def _add_cache(words: Any) -> None:
     action = actions.add_parser("prune", help="drop the least recently used")
     action.add_argument("--max-bytes", type=int, default=None, help="how much may stay")
     action.set_defaults(run=prune)
+    actions.add_parser("clear", help="drop everything").set_defaults(run=clear)
     actions.add_parser("verify", help="read all, remove what is damaged").set_defaults(run=verify)
     action = actions.add_parser("explain", help="which part of a key differs from the nearest")
     action.add_argument("digest", help="the beginning of a key, as `cache ls` shows it")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import platform
+from collections.abc import Iterator
 from importlib.metadata import version
 
+from cubepy import cache, config
 from cubepy.errors import CubeError
 from cubepy.runtime import Device, registry
+from cubepy.target import Features
 
 __all__ = ["doctor"]
 
@@ -25,7 +28,43 @@ def doctor(_: argparse.Namespace) -> int:
         working += bool(devices)
         for number, device in enumerate(devices):
             print(f"{name}:{number}: {_described(device)}")
+    print("\n".join([*_not_there(), *_machine()]))
     return 0 if working else 1
+
+
+# Runtimes of other languages, which this version does not have.
+_PLANNED = {"cuda": "PTX", "wgpu": "WGSL"}
+
+
+def _not_there() -> Iterator[str]:
+    for name, language in _PLANNED.items():
+        if name not in registry().names:
+            yield f"{name}: not available: this version of cubepy runs no {language}"
+
+
+def _machine() -> Iterator[str]:
+    """The processor as kernels are compiled for it, threads, and where compiled code is kept."""
+    try:
+        device, runtime = registry().device("cpu"), registry().runtime("cpu")
+    except CubeError as error:
+        yield f"processor: {error}"
+    else:
+        yield f"processor: {_processor(device.target.features)}"
+        yield f"threads: {getattr(runtime, 'num_threads', 1)}"
+    entries = cache.store().entries()
+    size = sum(entry.size for entry in entries)
+    state = "" if config.current().cache.enabled else " (switched off)"
+    yield f"cache: {len(entries)} entries, {size} bytes in {cache.store().folder}{state}"
+
+
+def _processor(features: Features) -> str:
+    words = [features.cpu_name or "unknown", f"vectors of {features.vector_bits} bits"]
+    words += [word for word, there in (
+        ("mask registers", features.mask_registers),
+        ("fma", features.fma),
+        ("half conversions", features.half_conversion),
+    ) if there]  # fmt: skip
+    return ", ".join(words)
 
 
 def _described(device: Device) -> str:

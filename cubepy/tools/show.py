@@ -8,14 +8,17 @@ import difflib
 import importlib.util
 import re
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cubepy import frontend, ir
+from cubepy.compiler import Stages
 from cubepy.cube import Cube
-from cubepy.errors import CubeError
+from cubepy.errors import CubeError, did_you_mean
 from cubepy.launcher import Launcher
 
 __all__ = ["example_arguments", "load_kernel", "show"]
@@ -30,35 +33,62 @@ def show(arguments: argparse.Namespace) -> int:
     kernel = load_kernel(arguments.kernel)
     values = example_arguments(kernel, arguments.signature)
     launcher = _launcher(kernel, arguments)
-    passed: list[tuple[str, str]] = []
+    ran: list[tuple[str, str]] = []
 
     def observe(name: str, after: ir.Kernel) -> None:
-        passed.append((name, ir.print_kernel(after)))
+        ran.append((name, ir.print_kernel(after)))
 
     stages = launcher.inspect(target=arguments.target, observe=observe, **values)
     if arguments.after is not None:
-        print(_after(passed, arguments.after))
+        print(_after(_numbered(ran), arguments.after))
     elif arguments.diff:
-        _print_changes(passed)
+        _print_changes(_numbered(ran))
     else:
-        print(stages.asm if arguments.asm else stages.text)
+        print(_stage(stages, arguments))
     return 0
+
+
+def _stage(stages: Stages, arguments: argparse.Namespace) -> str:
+    if arguments.ir:
+        return stages.ir
+    if arguments.llvm:
+        return stages.llvm
+    return stages.asm if arguments.asm else stages.text
+
+
+def _numbered(ran: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Passes with their texts; one that ran several times is `simplify:1`, `simplify:2`."""
+    runs = Counter(name for name, _ in ran)
+    seen: Counter[str] = Counter()
+    passed: list[tuple[str, str]] = []
+    for name, text in ran:
+        seen[name] += 1
+        passed.append((f"{name}:{seen[name]}" if runs[name] > 1 else name, text))
+    return passed
 
 
 def _launcher(kernel: Cube[..., Any], arguments: argparse.Namespace) -> Launcher:
     if arguments.cube_dim is None:
-        return kernel.over((EXTENT,) * arguments.over, check=arguments.check)
-    numbers = tuple(int(number) for number in arguments.cube_dim.split(","))
-    return kernel.launcher(cube_count=1, cube_dim=numbers, check=arguments.check)
+        return kernel.over(_sizes(arguments.over, "--over"), check=arguments.check)
+    sizes = _sizes(arguments.cube_dim, "--cube-dim")
+    return kernel.launcher(cube_count=1, cube_dim=sizes, check=arguments.check)
 
 
-def _after(passed: list[tuple[str, str]], name: str) -> str:
-    """The text after the last run of a pass."""
-    for ran, text in reversed(passed):
-        if ran == name:
+def _sizes(text: str, option: str) -> tuple[int, ...]:
+    """`8` or `4,2` as numbers."""
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise CubeError(f"{option} {text}: expects numbers such as 100 or 1000,2000")
+    return tuple(int(part) for part in parts)
+
+
+def _after(passed: list[tuple[str, str]], wanted: str) -> str:
+    """The text after a pass: after its last run, unless its name tells which."""
+    for name, text in reversed(passed):
+        if wanted in (name, name.partition(":")[0]):
             return text
-    names = ", ".join(dict.fromkeys(ran for ran, _ in passed))
-    raise CubeError(f"no pass {name!r} ran: these did: {names}")
+    names = ", ".join(name for name, _ in passed)
+    raise CubeError(f"no pass {wanted!r} ran: these did: {names}")
 
 
 def _print_changes(passed: list[tuple[str, str]]) -> None:
@@ -73,17 +103,40 @@ def _print_changes(passed: list[tuple[str, str]]) -> None:
 
 
 def load_kernel(place: str) -> Cube[..., Any]:
-    """The kernel that `FILE:NAME` names; NAME may be dotted."""
+    """The kernel that `FILE:NAME` names; NAME may be dotted, and left out if there is only one."""
+    path, name = _place(place)
+    kernels = dict(_kernels(_module(path), path.stem))
+    if not name and len(kernels) == 1:
+        return next(iter(kernels.values()))
+    if name in kernels:
+        return kernels[name]
+    known = "\n".join(f"  {path}:{each}" for each in kernels)
+    listed = f"; it has\n{known}" if known else "; it has no kernel at all"
+    if not name:
+        raise CubeError(f"{path}: which kernel?{listed[1:]}")
+    advice = did_you_mean(name, kernels)
+    raise CubeError(
+        f"{path} has no kernel {name!r}{listed}" + (f"\n  help: {advice}" * bool(advice))
+    )
+
+
+def _place(place: str) -> tuple[Path, str]:
+    """The file and the name of a kernel in it, which may be missing."""
+    if Path(place).is_file():
+        return Path(place), ""
     file, _, name = place.rpartition(":")
-    path = Path(file)
-    if not file or not path.is_file():
+    if not file or not Path(file).is_file():
         raise CubeError(f"{place!r}: expects FILE:KERNEL with a file that exists")
-    found: Any = _module(path)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if not isinstance(found, Cube):
-        raise CubeError(f"{path} has no kernel {name!r}")
-    return found
+    return Path(file), name
+
+
+def _kernels(holder: Any, module: str, prefix: str = "") -> Iterator[tuple[str, Cube[..., Any]]]:
+    """The kernels that a module or a class holds, by dotted name."""
+    for name, value in list(vars(holder).items()):
+        if isinstance(value, Cube):
+            yield prefix + name, value
+        elif isinstance(value, type) and value.__module__ == module:
+            yield from _kernels(value, module, f"{prefix}{name}.")
 
 
 def _module(path: Path) -> Any:

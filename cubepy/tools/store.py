@@ -8,7 +8,7 @@ import datetime as dt
 from cubepy import cache
 from cubepy.errors import CubeError
 
-__all__ = ["explain", "list_entries", "prune", "verify"]
+__all__ = ["clear", "explain", "list_entries", "prune", "verify"]
 
 SHOWN = 12  # characters of a digest, enough to name an entry
 
@@ -28,6 +28,13 @@ def prune(arguments: argparse.Namespace) -> int:
     """Drop entries until the rest fits."""
     freed = cache.store().prune(arguments.max_bytes)
     print(f"{freed} bytes freed")
+    return 0
+
+
+def clear(_: argparse.Namespace) -> int:
+    """Drop every entry."""
+    freed = cache.store().prune(0)
+    print(f"{freed} bytes freed in {cache.store().folder}")
     return 0
 
 

@@ -12,6 +12,8 @@ import pytest
 import cubepy as cb
 from tests.docs.documents import ROOT, blocks_of, documents, matches, run, with_texts
 
+pytestmark = pytest.mark.filterwarnings("error::cubepy.errors.CubeWarning")
+
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_prints_what_the_document_says(path: Path, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import cubepy as cb
 from cubepy.runtime import device
 from examples import kernels
 
+pytestmark = pytest.mark.filterwarnings("error::cubepy.errors.CubeWarning")
+
 Array = np.ndarray[Any, Any]
 
 # Gangs of 4, 8, 16, 32 and 64 units; the plane is 4, 8 or 16 by the level of the machine.

@@ -101,6 +101,63 @@ def test_show_prints_what_passes_change(file: Path, capsys: pytest.CaptureFixtur
     assert "fold_plane_dim changes nothing" in text
 
 
+def test_show_prints_each_language(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("show", f"{file}:Group.scale", "--target", "cpu:x86-64-v3")
+    _, text, _ = run(capsys, *words, "--ir")
+    assert parse_kernel(text).name == "scale"
+    assert "unknown" in text
+    _, text, _ = run(capsys, *words, "--llvm")
+    assert text.startswith("target triple")
+    status, _, complaint = run(
+        capsys, "show", f"{file}:Group.scale", "--llvm", "--target", "reference"
+    )
+    assert status == 1
+    assert "makes no LLVM IR" in complaint
+
+
+def test_passes_that_run_twice_are_numbered(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("show", f"{file}:Group.scale", "--target", "cpu:x86-64-v3")
+    _, first, _ = run(capsys, *words, "--after", "nest_early_returns:1")
+    _, last, _ = run(capsys, *words, "--after", "simplify")
+    _, second, _ = run(capsys, *words, "--after", "simplify:2")
+    assert first
+    assert last == second
+    _, _, complaint = run(capsys, *words, "--after", "polish")
+    assert "simplify:1" in complaint
+    assert "simplify:2" in complaint
+    _, text, _ = run(capsys, *words, "--diff")
+    assert "simplify:2" in text
+
+
+@pytest.mark.parametrize(("shape", "cube"), [("100", "256, 1, 1"), ("1000,2000", "256, 1, 1")])
+def test_show_takes_the_shape_of_a_launch(
+    file: Path, capsys: pytest.CaptureFixture[str], shape: str, cube: str
+) -> None:
+    words = ("show", f"{file}:Group.scale", "--ir", "--target", "reference", "--over", shape)
+    _, text, _ = run(capsys, *words)
+    assert f"cube_dim({cube})" in text
+    assert ("extent_y" in text) == ("," in shape)
+    status, _, complaint = run(capsys, *words[:-1], "wide")
+    assert status == 1
+    assert "--over wide: expects numbers" in complaint
+
+
+def test_show_without_a_kernel_lists_them(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, complaint = run(capsys, "show", str(file))
+    assert status == 1
+    assert complaint == f"{file}: which kernel? it has\n  {file}:Group.scale\n  {file}:paint\n"
+    _, _, complaint = run(capsys, "show", f"{file}:pain")
+    assert f"  {file}:paint\n  help: did you mean paint?" in complaint
+    (file.parent / "one.py").write_text(
+        "import cubepy as cb\n\n\n@cb.cube\ndef only(x: cb.Array[cb.f32]):\n    x[0] = 1.0\n"
+    )
+    _, text, _ = run(capsys, "show", str(file.parent / "one.py"), "--ir", "--target", "reference")
+    assert parse_kernel(text).name == "only"
+    (file.parent / "none.py").write_text("")
+    _, _, complaint = run(capsys, "show", str(file.parent / "none.py"))
+    assert "it has no kernel at all" in complaint
+
+
 def test_a_signature_fills_in_what_annotations_leave_open(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,6 +222,12 @@ def test_doctor_names_every_runtime_and_why_one_is_missing(
     assert status == 0
     assert "cpu:0: target cpu" in text
     assert "reference:0: target reference, planes of 4" in text
+    lines = dict(line.partition(": ")[::2] for line in text.splitlines())
+    assert lines["threads"] == str(runtime.registry().runtime("cpu").num_threads)  # type: ignore[attr-defined]
+    assert "bits" in lines["processor"]
+    assert str(cache.store().folder) in lines["cache"]
+    for name, language in (("cuda", "PTX"), ("wgpu", "WGSL")):
+        assert name in runtime.runtime_names() or language in lines[name]
 
     def missing() -> runtime.Runtime:
         raise RuntimeUnavailable("no driver")
@@ -185,6 +248,7 @@ def test_config_show_names_origins(
     assert status == 0
     assert 'check = "validate"  # CUBEPY_CHECK' in text
     assert "threads = 0  # default" in text
+    assert run(capsys, "config") == (status, text, "")
 
 
 def test_cache_commands(
@@ -216,4 +280,9 @@ def test_cache_commands(
     assert f"removed {damaged}" in text
     _, text, _ = run(capsys, "cache", "prune", "--max-bytes", "0")
     assert int(text.split()[0]) > 0
+    assert store.entries() == ()
+    store.put(first, b"a" * 100)
+    status, text, _ = run(capsys, "cache", "clear")
+    assert status == 0
+    assert f"bytes freed in {store.folder}" in text
     assert store.entries() == ()

@@ -1,6 +1,7 @@
 """Where kernels may stand: their text is found, and their places in it are true."""
 
 import functools
+import re
 import subprocess
 import sys
 import textwrap
@@ -164,3 +165,47 @@ def test_generators_and_classes_are_no_kernels() -> None:
         frontend.capture(generator)
     with pytest.raises(CubeSyntaxError, match="no Python function"):
         frontend.capture(Holder)
+
+
+PROGRAM = textwrap.dedent(
+    """
+    import cubepy as cb, numpy as np
+
+    @cb.cube
+    def kernel(x):
+        x[cb.ABSOLUTE_POS] = 5.0
+
+    x = np.zeros(3, np.float32)
+    kernel.over(3, device='reference')(x)
+    print(x.tolist())
+    """
+)
+
+
+def test_a_program_on_standard_input_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    with (tmp_path / "program.py").open("rb") as file:
+        run = subprocess.run([sys.executable, "-"], stdin=file, capture_output=True, check=True)
+    assert run.stdout.decode().strip() == "[5.0, 5.0, 5.0]"
+
+
+def test_a_program_from_a_pipe_is_told_what_works(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-"], input=PROGRAM.encode(), capture_output=True, check=False
+    )
+    message = run.stderr.decode()
+    assert "SourceUnavailable" in message
+    advice = re.search(r"write {2}python(?P<start> .*<<'END') {2}and {2}(?P<end>\S+) ", message)
+    assert advice is not None
+    again = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable}{advice['start']}\n{PROGRAM}END\n{advice['end']}\n"],
+        capture_output=True,
+        check=True,
+    )
+    assert again.stdout.decode().strip() == "[5.0, 5.0, 5.0]"
+
+
+def test_exec_without_a_namespace_runs_in_the_callers() -> None:
+    found = cb.exec("@cb.cube\ndef kernel_of_text(x):\n    x[cb.ABSOLUTE_POS] = 8.0\n")
+    assert found is globals()
+    assert launched(globals().pop("kernel_of_text")) == [8] * 4

@@ -1,0 +1,20 @@
+# mypy: ignore-errors
+# ruff: noqa
+import math
+
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, Tensor, f32
+
+
+def kernel(x: Array[f32], out: Array[f32]):
+    found = []
+    found.append(x[0])
+    found.pop()
+
+
+ARGUMENTS = (
+    np.zeros(4, np.float32),
+    np.zeros(4, np.float32),
+)
