@@ -5,6 +5,7 @@
 #   make fix      let ruff repair and format what it can
 #   make bench    side by side with installed peers
 #   make clean    forget environments and what tools left behind
+#   make help     this, as `make` alone
 #
 #   PYTHON=python3.12   another interpreter;  VENV=.venv312   another environment
 #   PYTEST_ARGS='-k …'  more words for pytest; WORKERS=0      no worker processes
@@ -20,7 +21,11 @@ BIN := $(VENV)/bin
 SOURCES := $(patsubst %/,%,$(wildcard cubepy/ cubepy_tensor/ runtimes/ benchmarks/ examples/ tests/))
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check fix bench clean
+.PHONY: help demo test check fix bench clean
+
+# What stands at the head of this file.
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 # NumPy is timed as it comes: without settings that tie its BLAS to another processor or cache.
 demo: $(VENV)/.installed-demo

@@ -397,6 +397,11 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """What users write; a module shows its imports otherwise."""
+    return sorted({*__all__, *_LIBRARY, "abs", "exec", "max", "min", "pow", "round"})
+
+
 def _definition(name: str, type: Scalar) -> Any:
     """The device library's definition of an op; loaded when a kernel first needs one."""
     return import_module("cubepy.std").definition(name, type)

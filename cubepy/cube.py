@@ -48,6 +48,8 @@ class Cube(Generic[P, R]):
     ) -> None:
         source = frontend.capture(function, options=options)
         functools.update_wrapper(self, function)
+        name = source.name
+        self.__doc__ = function.__doc__ or f"A kernel without a docstring: {name}.over(shape)(…)."
         self.function: types.FunctionType = source.function
         self._source = source
         self._launchers: dict[Any, Launcher] = {}
@@ -63,7 +65,8 @@ class Cube(Generic[P, R]):
         return Resolver(Program(self._source))
 
     def __repr__(self) -> str:
-        return f"<cube {self._source.name} at {self._source.loc}>"
+        parameters = ", ".join(self._source.signature.parameters)
+        return f"<cube {self._source.name}({parameters}) at {self._source.loc}>"
 
     @short_tracebacks
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:

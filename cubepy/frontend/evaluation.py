@@ -24,6 +24,7 @@ _MOST_BITS = 1 << 16  # of a number, and elements of a sequence that an operator
 _MOST_ITEMS = 1 << 22  # that a function of Python runs over
 _GROWING = (operator.pow, builtins.pow, operator.lshift, operator.mul)
 _COUNTED_AT_ONCE = (builtins.len, builtins.repr, builtins.hash, builtins.id, builtins.isinstance)
+_BY_ZERO = "between literals Python computes; integers of a kernel give 0: i32(a) // b, i32(a) % b"
 
 
 def evaluate_in_python(
@@ -45,8 +46,9 @@ def evaluate_in_python(
     except Exception as error:
         reason = str(error) or "Python gives no reason"
         raise frame.error(
-            ComptimeError, f"{type(error).__name__} while compiling: {reason}", at
-        ) from error
+            ComptimeError, f"{type(error).__name__} while compiling: {reason}", at,
+            _BY_ZERO if isinstance(error, ZeroDivisionError) else "",
+        ) from error  # fmt: skip
 
 
 def bounded_range(*numbers: Any) -> range:

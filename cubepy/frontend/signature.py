@@ -232,7 +232,7 @@ class _Arguments:
             fix = (
                 f"pass a view with one axis, {name}.reshape(1)"
                 if rank == 0
-                else f"annotate {name} as Tensor[{wanted}], or pass {name}.reshape(-1)"
+                else f"annotate {name} as Tensor[{wanted}], or pass {self._flat(name)}"
             )
             raise ArgumentError(
                 f"{self._place(name)}: expected an array with 1 axis, got one with "
@@ -240,6 +240,10 @@ class _Arguments:
             )
         alias = self.alias.get(name, _own_class(self.alias, len(self.types)))
         return BufferType(element, _stride_classes(value, element), alias=alias)
+
+    def _flat(self, name: str) -> str:
+        """One axis for all elements: `reshape` copies some arrays, which loses what is written."""
+        return "a flat view" if may_write(self.source, name) else f"{name}.reshape(-1)"
 
     def _other_dtype(self, name: str, wanted: Scalar) -> str:
         """How to come by elements of another type. A copy would keep what a kernel writes."""

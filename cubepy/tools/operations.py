@@ -103,8 +103,14 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+# Python's signs that the front end sees to by itself.
+_SIGNS = {"neg": "`-x`", "bit_not": "`~`", "pow_integer": "`**`", "pow": "`**`, `pow`"}
+
+
 def _spelling(row: OpDef) -> str:
     builtin = row.python in {"abs", "assert", "len", "max", "min", "pow", "print", "round"}
+    if row.name in _SIGNS:
+        return _SIGNS[row.name]
     if not row.python:
         return ""
     plain = builtin or not row.python.isidentifier()

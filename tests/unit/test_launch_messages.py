@@ -1,5 +1,7 @@
 """What a launch says of a call that does not fit: the whole message, and a short traceback."""
 
+import inspect
+import pydoc
 import subprocess
 import sys
 import textwrap
@@ -21,6 +23,12 @@ from cubepy.errors import ArgumentError, CubeError, LaunchError
 def twice(x: Array[f32], out: Array[f32]) -> None:
     i = cb.ABSOLUTE_POS
     out[i] = 2.0 * x[i]
+
+
+@cb.cube
+def documented(x: Array[f32]) -> None:
+    """Is the documented one."""
+    x[0] = 1.0
 
 
 @cb.cube
@@ -65,11 +73,16 @@ CALLS: dict[str, tuple[Callable[[], Any], type[CubeError], str]] = {
     "wrong rank": (
         lambda: twice.over(8)(np.zeros((3, 5), np.float32), OUT), ArgumentError,
         "twice: argument 'x': expected an array with 1 axis, got one with 2\n"
-        "  help: annotate x as Tensor[f32], or pass a flat view",
+        "  help: annotate x as Tensor[f32], or pass x.reshape(-1)",
+    ),
+    "wrong rank of a result": (
+        lambda: twice.over(8)(X, np.zeros((3, 5), np.float32)), ArgumentError,
+        "twice: argument 'out': expected an array with 1 axis, got one with 2\n"
+        "  help: annotate out as Tensor[f32], or pass a flat view",
     ),
     "no axis": (
         lambda: twice.over(8)(np.zeros((), np.float32), OUT), ArgumentError,
-        "twice: argument 'x': expected an array with 1 axis, got one with 0\n"
+        "twice: argument 'x': expected an array with 1 axis, got one with none\n"
         "  help: pass a view with one axis, x.reshape(1)",
     ),
     "complex": (
@@ -198,3 +211,17 @@ def test_arrays_of_bf16_are_made_as_the_message_says() -> None:
     x = np.zeros(1, ml_dtypes.bfloat16)
     brain.over(1, device="reference")(x, 3)
     assert float(x[0]) == 3.0
+
+
+def test_what_help_shows_of_a_kernel() -> None:
+    assert repr(twice).startswith("<cube twice(x, out) at ")
+    assert list(inspect.signature(twice).parameters) == ["x", "out"]
+    assert "A kernel without a docstring: twice.over(shape)(…)." in pydoc.render_doc(twice)
+    assert "the documented" in pydoc.render_doc(documented)
+
+
+def test_the_module_lists_what_users_write() -> None:
+    listed = dir(cb)
+    assert {*cb.__all__, "exec", "min", "round"} <= set(listed)
+    assert not {"Any", "frontend", "compiler", "import_module"} & set(listed)
+    assert all(hasattr(cb, name) for name in listed)
