@@ -132,7 +132,13 @@ class Cube(Generic[P, R]):
         if isinstance(cube_dim, list):
             cube_dim = tuple(cube_dim)
         key = (cube_count, cube_dim, device, check)
-        found = self._launchers.get(key)
+        try:
+            found = self._launchers.get(key)
+        except TypeError as error:  # something is not hashable, so it is no size and no name
+            Work(cube_count=triple(cube_count, "cube_count"), check=check)
+            if device is not None:
+                find_device(device)
+            raise LaunchError(f"cube_dim is {cube_dim!r}: expects up to three numbers") from error
         if found is None:
             count = triple(cube_count, "cube_count")
             work = Work(cube_count=count, cube_dim=cube_dim, check=check)
@@ -149,9 +155,9 @@ class Cube(Generic[P, R]):
         return self.over(1).inspect(*arguments, target=target, **keywords)
 
     def _keep(self, key: Any, work: Work, device: str | Device | None) -> Launcher:
+        found = None if device is None else find_device(device)
         if len(self._launchers) >= KEPT:
             self._launchers.clear()
-        found = None if device is None else find_device(device)
         launcher = self._launchers[key] = make_launcher(self._resolver, work, found)
         return launcher
 
@@ -216,7 +222,9 @@ def _fast_math(flags: bool | Iterable[str]) -> str:  # noqa: FBT001 (the word, n
     """Flag names, sorted, separated by commas."""
     if isinstance(flags, bool):
         return ",".join(FAST_MATH) if flags else ""
-    names = sorted({flags} if isinstance(flags, str) else set(flags))
+    if not isinstance(flags, Iterable):
+        raise CubeError(f"fast_math is {flags!r}: expects True, False or some of its flags")
+    names = [flags] if isinstance(flags, str) else sorted(set(flags), key=str)
     for name in names:
         if name not in FAST_MATH:
             raise CubeError(f"no fast_math flag {name!r}: known are {', '.join(FAST_MATH)}")

@@ -13,7 +13,7 @@ from typing import Any
 
 from cubepy import frontend
 from cubepy.compiler import Observe, Stages, build
-from cubepy.errors import ArgumentError, CubeError, LaunchError, RuntimeUnavailable
+from cubepy.errors import ArgumentError, ConfigError, CubeError, LaunchError, RuntimeUnavailable
 from cubepy.launcher.again import Again, again_of
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
@@ -210,6 +210,10 @@ class Launcher:
             chosen = (self._device or device_of(values) or default_device()).target
         else:
             chosen = Target.parse(target) if isinstance(target, str) else target
+            if not isinstance(chosen, Target):
+                raise ConfigError(
+                    f"a target cannot be {target!r}: expects a text, as 'ptx:sm_90', or a Target"
+                )
         _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)
         source = self._resolver.program.source

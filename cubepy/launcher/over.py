@@ -42,12 +42,15 @@ class Over:
         usual = device is None and check == "auto"
         launchers: dict[Any, Launcher] = self._known if usual else self._others
         key = shape if usual else (shape, device, check)
-        found = launchers.get(key)
+        try:
+            found = launchers.get(key)
+        except TypeError:  # not hashable, so wrong: what follows says why
+            found = None
         if found is None:
             work = Work(shape=shape_of(shape), check=check)
+            chosen = None if device is None else find_device(device)
             if len(launchers) >= KEPT:
                 launchers.clear()
-            chosen = None if device is None else find_device(device)
             found = launchers[key] = make_launcher(self._resolver, work, chosen)
         return found
 

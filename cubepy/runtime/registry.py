@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from cubepy import config
-from cubepy.errors import RuntimeUnavailable, did_you_mean
+from cubepy.errors import ConfigError, RuntimeUnavailable, did_you_mean
 from cubepy.late import late_import
 from cubepy.runtime.base import Device, Runtime
 from cubepy.runtime.switches import switches
@@ -177,7 +177,13 @@ def _opener(load: Callable[[], Opener]) -> Opener:
 
 def device(name: str | Device) -> Device:
     """A device by name, as `cpu` or `opencl:1`; RuntimeUnavailable says why it is not there."""
-    return registry().device(name) if isinstance(name, str) else name
+    if isinstance(name, Device):
+        return name
+    if not isinstance(name, str):
+        raise ConfigError(
+            f"a device cannot be {name!r}: expects a name, as 'cpu' or 'opencl:1', or a Device"
+        )
+    return registry().device(name)
 
 
 def default_device() -> Device:
@@ -187,7 +193,7 @@ def default_device() -> Device:
 
 def set_default_device(target: str | Device) -> None:
     """Make `target` the device of launches that name none."""
-    registry().set_default_device(target)
+    registry().set_default_device(device(target))
 
 
 def runtime_names() -> tuple[str, ...]:

@@ -22,7 +22,7 @@ import llvmlite.binding as llvm
 
 from cubepy.errors import BackendError
 from cubepy.target import FOREIGN
-from cubepy_cpu.effort import CODEGEN_EFFORT
+from cubepy_cpu.effort import CODEGEN_EFFORT, passes_for
 from cubepy_cpu.host import Machine, host
 
 __all__ = [
@@ -92,7 +92,7 @@ def _module(text: str, machine: Machine, passes: Sequence[str]) -> Iterator[Any]
                 module.triple = machine.triple
                 module.data_layout = str(target.target_data)
                 module.verify()
-                _optimize(module, target, passes)
+                _optimize(module, target, passes_for(text, passes))
                 yield module
             finally:
                 module.close()

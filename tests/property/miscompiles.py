@@ -20,9 +20,9 @@ from cubepy.codegen.llvm import (
     segments,
     walk,
 )
-from cubepy.codegen.llvm.assume import _Guard
 from cubepy.codegen.llvm.frame import Frame
 from cubepy.codegen.llvm.gang import Gang, Mask, Scope
+from cubepy.codegen.llvm.guards import _Guard
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.ir import Op, Scalar, StrideClass, Trait, ops
 from cubepy.ir.analyses import uniformity

@@ -7,8 +7,9 @@ runs the guard of `assume.py` and then the fast or the careful version of the bo
 
 from __future__ import annotations
 
-from cubepy.codegen.llvm.assume import Assumptions, find_assumptions, guard_code
+from cubepy.codegen.llvm.assume import Assumptions, find_assumptions
 from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
+from cubepy.codegen.llvm.guards import guard_code
 from cubepy.codegen.llvm.intervals import column_intervals, cube_intervals, row_intervals
 from cubepy.codegen.llvm.layout import plan_layout, uniform_memory
 from cubepy.codegen.llvm.masking import lanes_until

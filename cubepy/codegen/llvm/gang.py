@@ -46,6 +46,15 @@ class Module:
     arena_bytes: int = 0
     fast_math: str = ""
     foreign: bool = False
+    zeros: list[str] = field(default_factory=list)
+
+    def zero(self) -> str:
+        """Where a zero of any type stands."""
+        if not self.zeros:
+            self.zeros.append(self.alloca("i64"))
+            with self.w.at(self.entry):
+                self.w.line(f"store i64 0, ptr {self.zeros[0]}")
+        return self.zeros[0]
 
     def alloca(self, type: str, *, align: int = 64) -> str:
         """Stack memory of the whole call; promoted to registers where only whole values are

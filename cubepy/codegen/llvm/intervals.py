@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cubepy.codegen.llvm.assume import Interval
 from cubepy.codegen.llvm.gang import Module
+from cubepy.codegen.llvm.guards import Interval
 from cubepy.target import WordKind
 
 __all__ = ["column_intervals", "cube_intervals", "row_intervals"]

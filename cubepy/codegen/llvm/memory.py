@@ -82,16 +82,13 @@ def _load_by_cases(gang: Gang, op: Op, whole: str) -> tuple[str, ...]:
 
 
 def _scalar_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> str:
+    """Outside, the pointer goes to a zero: no branch, of which a long kernel would have many."""
     element = _element(memory)
-
-    def make() -> str:
-        pointer = element_pointer(gang, address_of(gang, memory, indices), 0, memory_type(element))
-        return load_element(gang, element, pointer)
-
-    if bounds.scalar is None:
-        return make()
-    zero = gang.one.const(element, 0)
-    return guarded(gang, bounds.scalar, register_type(element), zero, make)
+    pointer = element_pointer(gang, address_of(gang, memory, indices), 0, memory_type(element))
+    if bounds.scalar is not None:
+        zero = gang.module.zero()
+        pointer = gang.w.value(f"select i1 {bounds.scalar}, ptr {pointer}, ptr {zero}")
+    return load_element(gang, element, pointer)
 
 
 def _part_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from cubepy.target import WordKind
 
 __all__ = ["emit_op", "emit_region"]
 
+_LONGEST_BLOCK = 1000
 _FLOOR_DIVISIONS = (ops.FLOOR_DIV, ops.FLOOR_MOD)
 _COMPARISONS = (ops.LT, ops.LE, ops.GT, ops.GE)
 
@@ -35,9 +36,23 @@ def emit_region(gang: Gang, region: Region) -> None:
         if gang.dead:
             return
         gang.w.loc = op.loc
+        if gang.w.block_length > _LONGEST_BLOCK:
+            _split(gang)
         if op in neighbours and emit_neighbours(gang, neighbours[op], op):
             continue
         emit_op(gang, op)
+
+
+def _split(gang: Gang) -> None:
+    """End the block here: the time of LLVM's scheduler grows with the square of a block's length.
+
+    A plain jump would be taken out again. This one depends on a number that LLVM is not told.
+    """
+    w = gang.w
+    number = w.value(f'call i64 asm "", "=r,0"(i64 {w.fresh("")})')
+    following = w.fresh("more.")
+    w.branch(w.value(f"icmp ne i64 {number}, 0"), following, "finish", likely=True)
+    w.begin(following)
 
 
 def emit_op(gang: Gang, op: Op) -> None:

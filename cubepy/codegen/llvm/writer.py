@@ -30,6 +30,7 @@ class Writer:
     label: str = "entry"
     loc: Loc = UNKNOWN
     _names: int = 0
+    _begun: int = 0
 
     def fresh(self, hint: str = "v") -> str:
         """A name not used before."""
@@ -65,6 +66,12 @@ class Writer:
         """Start the block `label`."""
         self.lines.append((f"{label}:", self.loc))
         self.label = label
+        self._begun = self._names
+
+    @property
+    def block_length(self) -> int:
+        """How many names the present block has brought."""
+        return self._names - self._begun
 
     def jump(self, label: str) -> None:
         """End the block with a jump."""
