@@ -120,6 +120,10 @@ def _language() -> tuple[Case, ...]:
               "out": whole(2)}),
         _case(names.mathematics, shape=(6,), arguments=lambda: {"x": floats(6),
               "out": floats(6)}),
+        _case(names.views, shape=(8,), arguments=lambda: {"x": floats(12), "t": floats(3, 4),
+              "out": floats(8), "lo": 1, "hi": 11}),
+        _case(names.ordered, cube_dim=(8, 1, 1), arguments=lambda: {"x": whole(8),
+              "flags": whole(8), "out": whole(8)}),
         _case(names.matrices, shape=(3, 4), arguments=lambda: {"a": floats(3, 4),
               "b": floats(3, 4, dtype=np.float64), "out": floats(3, 4, dtype=np.float64)}),
     )  # fmt: skip

@@ -183,3 +183,33 @@ def matrices(a: Tensor[f32], b: Tensor[f64], out: Tensor[f64]):
     for k in range(cols):
         acc += a[r, k] * b[k % b.shape[0], c]
     out[r, c] = a.dtype(acc) / (1.0 + a.ndim)
+
+
+def views(x, t, out, lo, hi):
+    i = cb.ABSOLUTE_POS
+    part = x[lo:hi:2]
+    rest = part[1:][::-1]
+    table = x.reshape(-1, 3)
+    turned = t.view((t.shape[1], t.shape[0]), lambda a, b: (b, a))
+    row = t[i % 3]
+    assert lo <= hi, f"{lo} to {hi:3d} of {x[0]:.2f}"
+    total = 0.0
+    for k in range(len(row)):
+        total += row[k] * turned[k, 1]
+    if i < len(rest):
+        rest[i] = total + table[i, 2]
+        print("rest", i, rest[i], (part[i], table.shape), sep="|")
+    out[i] = rest[i] + t[:, 2][i] + t[1, 1:].reshape(2, -1)[1, 0]
+
+
+def ordered(x, flags, out):
+    i = cb.ABSOLUTE_POS
+    x[i] = x[i] + 1
+    cb.fence("device")
+    before = cb.atomic_add(flags, i, 1, order="acq_rel")
+    cb.atomic_store(flags, i, before + 2, order="release")
+    near = cb.plane_shuffle_xor(x[i], 1, where=before > 0)
+    first = cb.plane_elect(where=x[i] > 2)
+    cb.sync_storage()
+    out[i] = cb.atomic_load(flags, i, order="acquire") + near + (10 if first else 0)
+    out[i] += cb.intrinsic("cpu", "llvm.abs", near, False, fallback=lambda v, w: abs(v))

@@ -15,7 +15,7 @@ from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
 from cubepy.codegen.opencl.positions import Positions
 from cubepy.codegen.opencl.prelude import Prelude
-from cubepy.codegen.opencl.reports import emit_assert, emit_print, report_outside
+from cubepy.codegen.opencl.reports import emit_assert, emit_check, emit_print, report_outside
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
 from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
 from cubepy.errors import Diagnostic, UnsupportedError, VerifyError
@@ -274,6 +274,7 @@ _EFFECTS: Mapping[OpDef, Callable[[OpenclKernel, Body, Op], None]] = {
     ops.FENCE: emit_fence,
     ops.CUBE_UNIFORM: emit_uniform,
     ops.ASSERT: emit_assert,
+    ops.CHECK_BOUNDS: emit_check,
     ops.PRINT: emit_print,
 }
 

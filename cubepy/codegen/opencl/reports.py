@@ -17,7 +17,7 @@ from cubepy.target import Fault, FaultKind, Print, reports
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
 
-__all__ = ["emit_assert", "emit_print", "report_outside"]
+__all__ = ["emit_assert", "emit_check", "emit_print", "report_outside"]
 
 _CLAIM = f"""\
 bool {HELPER}claim(global long *report, int fault, long a, long b, long c) {{
@@ -31,7 +31,7 @@ bool {HELPER}claim(global long *report, int fault, long a, long b, long c) {{
 }}"""
 _OUTSIDE = f"""\
 void {HELPER}outside(global long *report, int fault, long axis, long subscript, long extent) {{
-    if ((ulong)subscript >= (ulong)extent) {{
+    if (subscript < 0 || subscript >= extent) {{
         {HELPER}claim(report, fault, axis, subscript, extent);
     }}
 }}"""
@@ -66,6 +66,17 @@ def report_outside(
         words = f"{axis}, {body.peek(index)}, {memory.extents[axis]}"
         body.writer.line(f"{HELPER}outside(report, {len(kernel.faults)}, {words});")
     body.writer.close()
+
+
+def emit_check(kernel: OpenclKernel, body: Body, op: Op) -> None:
+    """Report a subscript of a view unless it is inside."""
+    fault = Fault(kind=FaultKind.BOUNDS, text=str(op.attrs["name"]), loc=op.loc)
+    kernel.faults.append(fault)
+    kernel.prelude.add("claim", _CLAIM)
+    kernel.prelude.add("outside", _OUTSIDE)
+    index, extent = (body.text(operand) for operand in op.operands)
+    words = f"{op.attrs['axis']}, {index}, {extent}"
+    body.writer.line(f"{HELPER}outside(report, {len(kernel.faults)}, {words});")
 
 
 def emit_assert(kernel: OpenclKernel, body: Body, op: Op) -> None:
