@@ -11,7 +11,7 @@ from cubepy.frontend.arrays import memory_type, rank_of
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
 from cubepy.frontend.coercion import Operand, as_store, scalar_type
 from cubepy.frontend.comptime import comptime_value
-from cubepy.frontend.descriptions import counted, describe, snippet
+from cubepy.frontend.descriptions import counted, describe, describe_object, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.memory import Element, access, checked_index
 from cubepy.frontend.values import NONE, TupleValue, Value, as_array, is_memory, memory_of
@@ -73,6 +73,10 @@ def _element(frame: Frame, array: Operand, position: Operand, name: str) -> Elem
     return Element(place_of(frame, value, indices, position.node), snippet(array.node))
 
 
+def _word(value: object) -> str:
+    return repr(value) if isinstance(value, str) else describe_object(value)
+
+
 def _order(frame: Frame, row: OpDef, operand: Operand | None) -> str:
     if operand is None:
         return "relaxed"
@@ -80,7 +84,7 @@ def _order(frame: Frame, row: OpDef, operand: Operand | None) -> str:
     if order not in orders_of(row):
         raise frame.error(
             CubeValueError,
-            f"cb.{row.python} has no order {order!r}",
+            f"cb.{row.python} has no order {_word(order)}",
             operand.node,
             f"one of {', '.join(orders_of(row))}",
         )

@@ -9,7 +9,7 @@ from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
 from cubepy.frontend.coercion import Operand, as_condition, as_index, scalar_type, typed
 from cubepy.frontend.comptime import comptime_value
-from cubepy.frontend.descriptions import snippet
+from cubepy.frontend.descriptions import describe_object, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.values import NONE, Known, Value
 from cubepy.ir import BOOL, I32, SCOPES, Op, OpDef, Scalar, ops
@@ -43,7 +43,10 @@ def lower_fence(frame: Frame, call: Call) -> Value:
     if scope not in SCOPES:
         assert operand is not None
         raise frame.error(
-            CubeValueError, f"no scope {scope!r}", operand.node, f"one of {', '.join(SCOPES)}"
+            CubeValueError,
+            f"no scope {repr(scope) if isinstance(scope, str) else describe_object(scope)}",
+            operand.node,
+            f"one of {', '.join(SCOPES)}",
         )
     frame.emit(ops.FENCE, at=call.node, attrs={"scope": str(scope)})
     return NONE
