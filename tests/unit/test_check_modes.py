@@ -24,7 +24,7 @@ TILES = cb.Layout.tiled((4, 6), (2, 3))
 
 
 @cb.cube
-def one_of(array: Array[i32], at: i64, value: i32) -> Any:
+def one_of(array: Any, at: i64, value: i32) -> Any:
     before = array[at]
     array[at] = value
     return before
