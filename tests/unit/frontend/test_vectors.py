@@ -417,6 +417,20 @@ def in_numpy(a: Any, b: Any, steps: Any) -> Any:
     return a ^ b
 
 
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_vectors_and_structs_are_printed_as_on_the_host(
+    target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @cb.cube
+    def kernel(x: Array[f32]) -> None:
+        v = x.vectorized(2)[0]
+        print(v, Body(v, x[1]))
+
+    kernel.over(1, device=target)(np.array([1.5, -2], np.float32))
+    v = Vector[f32, 2](1.5, -2)
+    assert capsys.readouterr().out == f"{v} {Body(v, -2.0)}\n"
+
+
 # ── on the host ──────────────────────────────────────────────────────────────────────────────────
 
 
