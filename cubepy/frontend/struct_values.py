@@ -15,11 +15,18 @@ from typing import Any
 
 from cubepy.errors import CubeNameError, CubeTypeError, did_you_mean
 from cubepy.frontend.annotations import annotation_of, own_variables, parts_of
-from cubepy.frontend.calls import Call, bind_call, call_of, calls_classes, lowers_builtin
+from cubepy.frontend.calls import (
+    Call,
+    bind_call,
+    call_of,
+    calls_classes,
+    lowers_builtin,
+    required,
+)
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare, compares_groups
-from cubepy.frontend.comptime import from_python
+from cubepy.frontend.comptime import from_python, known_value
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import fitted, opened, settle
@@ -231,3 +238,23 @@ def _items_equal(frame: Frame, x: Value, y: Value, at: ast.AST) -> Value:
     if isinstance(x, Group) and isinstance(y, Group) and len(x.items) == len(y.items):
         return _all_equal(frame, ast.Eq(), x, y, at)
     return compare(frame, ast.Eq(), Operand(x, at), Operand(y, at), at)
+
+
+# ── which class ──────────────────────────────────────────────────────────────────────────────────
+
+
+@lowers_builtin(isinstance)
+def lower_isinstance(frame: Frame, call: Call) -> Value:
+    """`isinstance(p, Point)`: what class a struct or named tuple has is known while compiling."""
+    operand, classes = required(frame, call, "object", "class_or_tuple")
+    value = operand.value
+    wanted = known_value(frame, classes.value)
+    made_of = value.maker if isinstance(value, Group) else None
+    if not isinstance(made_of, type) or not isinstance(wanted, type | tuple):
+        raise frame.error(
+            CubeTypeError,
+            f"isinstance of {describe(value)}",
+            call.node,
+            "only structs have classes here; choose by a Comptime argument",
+        )
+    return Known(issubclass(made_of, wanted))

@@ -216,6 +216,26 @@ def test_derived_struct_goes_where_its_base_goes(target: str) -> None:
     np.testing.assert_array_equal(out, [v + f32(2) + Shifted(v, f32(2))(v) for v in x])
 
 
+@every_device
+def test_the_class_of_a_struct_is_known(target: str) -> None:
+    def weight(kind: Any) -> Any:
+        if isinstance(kind, Shifted):
+            return kind.shift
+        return -1.0 if isinstance(kind, (Point, Leaky)) else kind.slope
+
+    @cb.cube
+    def kernel(x: Array[f32], out: Array[f32]) -> None:
+        i = cb.ABSOLUTE_POS
+        total = 0.0
+        for kind in (Relu(x[i]), Shifted(x[i], f32(3.0)), Leaky(x[i]), Point(x[i])):
+            total += weight(kind)
+        out[i] = total
+
+    x, out = normal(5), np.zeros(5, np.float32)
+    kernel.over(5, device=target)(x, out)
+    np.testing.assert_array_equal(out, x + np.float32(3) - 1 - 1)
+
+
 # ── fields ───────────────────────────────────────────────────────────────────────────────────────
 
 

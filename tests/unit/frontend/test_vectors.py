@@ -298,6 +298,33 @@ def test_generic_vectors_are_arguments(target: str, dtype: Any) -> None:
         kernel.over(10, device=target)(x, (1, 2, 3), 0.25, out)
 
 
+@every_device
+def test_magnitude_of_halves_is_computed_in_f32(target: str) -> None:
+    @cb.cube
+    def kernel(x: Array[f16], out: Array[f16]) -> None:
+        i = cb.ABSOLUTE_POS
+        out.vectorized(4)[i] = cb.normalize(x.vectorized(4)[i]) * cb.magnitude(x.vectorized(4)[i])
+
+    x = (normal(40) * 3000).astype(np.float16)
+    out = np.zeros_like(x)
+    kernel.over(10, device=target)(x, out)
+    rows = x.reshape(10, 4).astype(np.float32)
+    lengths = np.sqrt([in_order(row * row) for row in rows]).astype(np.float16)[:, None]
+    assert np.isfinite(lengths).all()
+    np.testing.assert_array_equal(out.reshape(10, 4), x.reshape(10, 4) / lengths * lengths)
+
+
+def test_contraction_goes_by_the_source() -> None:
+    def kernel(x: Array[f32], out: Array[f32]) -> None:
+        a = x.vectorized(64)[0]
+        out.vectorized(64)[0] = a * a + 1.0
+
+    x, out = normal(64), np.zeros(64, np.float32)
+    for contract, once in ((True, True), (False, False)):
+        cb.cube(contract=contract)(kernel).over(1, device="reference")(x, out)
+        assert np.array_equal(out, fused(x, x, 1)) == once
+
+
 OFFSET = Vector[f32, 2](1.5, -2.0)
 
 
