@@ -112,7 +112,7 @@ class Loops:
     def unrolled(self, context: Context) -> tuple[Node, ...]:
         """A loop that is written out: its variable is a number in each copy of the body."""
         self.scope.features.add(Feature.UNROLLED)
-        loop = self.new_loop(context)
+        loop = self.new_loop(context, unrolled=True)
         name = self._name(None)
         heads = (
             f"for {name} in cb.unroll(range({self.scope.random.randint(0, 3)})):",
@@ -127,7 +127,7 @@ class Loops:
         with self.scope.block():
             self.scope.comptimes += comptimes
             nodes = self._decided(name, context) if self.scope.chance(0.3) else ()
-            nodes += self._body(context.in_loop(loop, unrolled=True), loop, at_most=2)
+            nodes += self._body(context.in_loop(loop), loop, at_most=2)
         return (Node(text=head, body=nodes, arms=self._else(context, loop)),)
 
     def _decided(self, name: str, context: Context) -> tuple[Node, ...]:
@@ -164,12 +164,13 @@ class Loops:
         names[name] = type or names.get(name)
         return name
 
-    def new_loop(self, context: Context) -> Loop:
+    def new_loop(self, context: Context, *, unrolled: bool = False) -> Loop:
         """A loop, for all units together where that is possible and wanted."""
         settled = self.assignments.settled(context)
         together = settled and self.scope.cooperative and self.scope.chance(0.6)
-        self.scope.features.add(Feature.LOOP)
-        return Loop(cooperative=together, phase=context.phase)
+        if not unrolled:
+            self.scope.features.add(Feature.LOOP)
+        return Loop(cooperative=together, phase=context.phase, unrolled=unrolled)
 
     def _body(self, inside: Context, loop: Loop, *, at_most: int = 4) -> tuple[Node, ...]:
         """The statements of a loop."""

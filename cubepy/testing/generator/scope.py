@@ -112,10 +112,14 @@ class Helper:
 
 @dataclass(slots=True, kw_only=True)
 class Loop:
-    """A loop being generated. `cooperative`: all units of the cube make the same trips together."""
+    """A loop being generated. `cooperative`: all units of the cube make the same trips together.
+
+    One that is `unrolled` is no loop once compiled.
+    """
 
     cooperative: bool
     phase: Phase
+    unrolled: bool = False
     left_early: bool = False
 
 
@@ -142,10 +146,10 @@ class Context:
             depth=self.depth + 1,
         )
 
-    def in_loop(self, loop: Loop, *, unrolled: bool = False) -> Context:
+    def in_loop(self, loop: Loop) -> Context:
         """In the body of a loop."""
         inside = self.inside(uniform=loop.cooperative)
-        return replace(inside, loops=(*self.loops, loop), unrolled=self.unrolled or unrolled)
+        return replace(inside, loops=(*self.loops, loop), unrolled=self.unrolled or loop.unrolled)
 
 
 @dataclass(slots=True, kw_only=True)

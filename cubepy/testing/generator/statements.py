@@ -191,7 +191,7 @@ class Statements:
     def note_exit(self, loop: Loop, *, uniform: bool, breaks: bool = True) -> None:
         """Remember that a loop is left."""
         loop.left_early |= breaks
-        if not uniform:
+        if not uniform and not loop.unrolled:
             self.scope.features |= {Feature.DIVERGENT_EXIT, Feature.DIVERGENT_LOOP}
             if not breaks:
                 self.scope.features.add(Feature.DIVERGENT_CONTINUE)
@@ -213,7 +213,7 @@ class Statements:
         self.scope.features.add(Feature.RETURN)
         if context.loops:
             context.loops[-1].left_early = True
-            if not uniform:
+            if not uniform and not context.loops[-1].unrolled:
                 self.scope.features |= {Feature.DIVERGENT_EXIT, Feature.DIVERGENT_LOOP}
         if context.results is None:
             self.scope.returned |= not uniform
