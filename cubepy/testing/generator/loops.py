@@ -173,11 +173,15 @@ class Loops:
         return Loop(cooperative=together, phase=context.phase, unrolled=unrolled)
 
     def _body(self, inside: Context, loop: Loop, *, at_most: int = 4) -> tuple[Node, ...]:
-        """The statements of a loop."""
+        """The statements of a loop; the last often changes what is seen after it, so that a unit
+        which makes another number of trips shows.
+        """
         before = self.scope.returned
+        with self.scope.block():
+            seen = self.assignments.assign(inside) if self.scope.chance(0.6) else ()
         nodes = self.blocks.block(inside, self.scope.random.randint(min(2, at_most), at_most))
         assert before or not (self.scope.returned and loop.cooperative)
-        return nodes
+        return (*nodes, *seen)
 
     def _else(self, context: Context, loop: Loop) -> tuple[Node, ...]:
         """`else` of a loop, which units that broke do not run."""

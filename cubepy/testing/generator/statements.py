@@ -44,7 +44,7 @@ class Statements:
         with self.scope.block():
             for _ in range(count):
                 nodes += self.statement(context)
-            if context.loops and context.depth > 1 and self.scope.chance(0.12):
+            if context.loops and context.depth > 1 and self.scope.chance(0.2):
                 nodes += self.leave(context)
         return tuple(nodes)
 
@@ -79,7 +79,7 @@ class Statements:
             (self.loops.for_loop, 4 if deeper else 0),
             (self.loops.while_loop, 3 if deeper else 0),
             (self.loops.unrolled, 2 if deeper and not context.unrolled else 0),
-            (self.guarded_exit, 4 if context.loops or not kernel else 1),
+            (self.guarded_exit, 7 if context.loops or not kernel else 1),
             (self.cooperation.statement, 9 if together and context.uniform else 0),
             (self.cooperation.plane, 4 if together and context.plane_uniform else 0),
         ]
