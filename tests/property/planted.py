@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cubepy import compiler
 from cubepy.runtime import device
 from cubepy.testing import (
     Compiled,
@@ -39,7 +40,8 @@ def candidates(mistake: Miscompile) -> Iterator[GeneratedKernel]:
 
 
 def found_in(kernel: GeneratedKernel) -> list[str]:
-    """What machine code gives other than the reference."""
+    """What machine code gives other than the reference, compiled anew."""
+    compiler.loaded.clear()
     compiled = Compiled(kernel)
     return compare_on(compiled, run_on(compiled, device(reference_for(TARGET))), device(TARGET))
 

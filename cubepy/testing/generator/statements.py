@@ -172,7 +172,9 @@ class Statements:
         uniform = self.assignments.settled(context)
         choices: list[str] = []
         if context.loops and self.may_leave_loop(context.loops[-1], context, uniform=uniform):
-            choices += ["break", "break", "continue", "continue"]
+            # a lost `continue` shows where units also leave the loop for good
+            again = 6 if context.loops[-1].left_early else 2
+            choices += ["break", "break", *["continue"] * again]
         if self.may_return(context, uniform=uniform):
             choices += ["return"] * (1 + 2 * len(context.loops))
         if not choices:
