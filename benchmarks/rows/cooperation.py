@@ -104,6 +104,7 @@ SOFTMAX_ROWS, SOFTMAX_WIDTH = 8192, 1024
 
 SOFTMAX = """
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
+__attribute__((intel_reqd_sub_group_size(16)))
 kernel void softmax(global const float *restrict x, int width, global float *restrict out) {
     size_t first = (size_t)get_group_id(0) * width;
     int lane = get_local_id(0), lanes = get_local_size(0);
