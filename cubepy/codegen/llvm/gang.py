@@ -132,7 +132,8 @@ class Gang:
     """One version of the code. `inside`: accesses known to be within bounds. `lane_zero` describes
     the gang: the position of its first unit (x in the launch for ROWS, y for COLUMNS, linear in
     the cube for CUBES). `beside`: a rare case is being emitted beside the usual one, so that
-    nothing for it should be made where both would pay.
+    nothing for it should be made where both would pay. `segment`: the code is a piece between
+    barriers, so loops around it are not in sight.
     """
 
     module: Module
@@ -148,6 +149,7 @@ class Gang:
     scopes: list[Scope] = field(default_factory=list)
     dead: bool = False
     beside: bool = False
+    segment: bool = False
     private_array: Callable[[Gang, Op], tuple[str, ...]] | None = None
 
     @property
@@ -174,8 +176,10 @@ class Gang:
 
     @property
     def looping(self) -> bool:
-        """Whether what is emitted stands in a loop of the kernel."""
-        return any(scope.op and scope.op.opdef in (ops.FOR, ops.WHILE) for scope in self.scopes)
+        """Whether what is emitted stands in a loop of the kernel, or may do so."""
+        return self.segment or any(
+            scope.op and scope.op.opdef in (ops.FOR, ops.WHILE) for scope in self.scopes
+        )
 
     # ── values ──────────────────────────────────────────────────────────────────────────────────
 

@@ -175,7 +175,7 @@ class _Segments:
     def gang(self, place: dict[str, str]) -> Gang:
         gang = Gang(
             module=self.module, analysis=self.analysis, emit_region=emit_region, inside=self.inside,
-            place=place, values=dict(self.cube.values),
+            place=place, values=dict(self.cube.values), segment=True,
         )  # fmt: skip
         gang.private_array = self.private_array
         return gang
