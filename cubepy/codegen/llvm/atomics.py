@@ -14,8 +14,9 @@ from cubepy.codegen.llvm.access import access_mask, guarded
 from cubepy.codegen.llvm.address import address_of, lane_pointers
 from cubepy.codegen.llvm.bounds import bounds_of
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
-from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.gang import Gang, Mask
 from cubepy.codegen.llvm.lane_loop import each_lane, spill
+from cubepy.codegen.llvm.tallies import Tally, count
 from cubepy.codegen.llvm.types import memory_type, register_type
 from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
 
@@ -45,9 +46,35 @@ def emit_atomic(gang: Gang, op: Op) -> None:
     """An atomic of every lane that is on, as a loop over the set bits of the mask."""
     memory = op.operands[0]
     assert isinstance(memory.type, BufferType | SharedType)
+    indices = op.operands[1 : 1 + memory.type.rank]
+    mask = access_mask(gang, bounds_of(gang, op, memory, indices))
+    tally = gang.module.tallies.get(memory)
+    if tally is not None:
+        _by_cases(gang, op, tally, mask)
+        return
+    _on_memory(gang, op, mask)
+
+
+def _by_cases(gang: Gang, op: Op, tally: Tally, mask: Mask) -> None:
+    """In copies while the buffer is small; nobody asks for the old values."""
+    copies, shared, join = gang.fresh_labels("copies", "shared", "join")
+    gang.vectors(op.operands[1])  # spread before the cases part
+    gang.vectors(op.operands[2])
+    gang.w.branch(tally.small, copies, shared, likely=True)
+    gang.w.begin(copies)
+    count(gang, op, tally, mask)
+    gang.w.jump(join)
+    gang.w.begin(shared)
+    _on_memory(gang, op, mask)
+    gang.w.jump(join)
+    gang.w.begin(join)
+
+
+def _on_memory(gang: Gang, op: Op, mask: Mask) -> None:
+    memory = op.operands[0]
+    assert isinstance(memory.type, BufferType | SharedType)
     rank, element = memory.type.rank, memory.type.element
     indices, operands = op.operands[1 : 1 + rank], op.operands[1 + rank :]
-    mask = access_mask(gang, bounds_of(gang, op, memory, indices))
     address = address_of(gang, memory, indices)
     if op.opdef is ops.ATOMIC_LOAD and address.uniform:
         gang.define(op, _load_once(gang, op, element, address.base, gang.mask_parts(mask)))

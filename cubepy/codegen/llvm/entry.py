@@ -16,6 +16,7 @@ from cubepy.codegen.llvm.masking import lanes_until
 from cubepy.codegen.llvm.module_text import assemble
 from cubepy.codegen.llvm.positions import emit_positions
 from cubepy.codegen.llvm.segments import emit_segmented, exits_by_gang, needs_segments
+from cubepy.codegen.llvm.tallies import close_tallies, open_tallies
 from cubepy.codegen.llvm.walk import emit_region
 from cubepy.codegen.llvm.writer import Writer
 from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Scalar, SharedType, Trait, ops, walk
@@ -176,12 +177,16 @@ def _extent_guards(kernel: Kernel) -> dict[Op, bool]:
 # ── rows ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _task_loop(module: Module) -> str:
+def _task_loop(module: Module, kernel: Kernel) -> str:
     """Open the loop over tasks; gives the task's number. The caller jumps to `task_next`."""
-    w = module.w
+    w, layout = module.w, module.layout
+    open_tallies(
+        module, kernel, layout.task_units if layout.schedule.crosses_cubes else layout.units
+    )
+    before = w.label
     w.jump("tasks")
     w.begin("tasks")
-    w.line("%task = phi i64 [ %task_begin, %entry ], [ %task_after, %task_next ]")
+    w.line(f"%task = phi i64 [ %task_begin, %{before} ], [ %task_after, %task_next ]")
     more = w.value("icmp slt i64 %task, %task_end")
     w.branch(more, "task_body", "finish")
     w.begin("task_body")
@@ -194,13 +199,14 @@ def _close_task_loop(module: Module) -> None:
     w.line("%task_after = add i64 %task, 1")
     w.jump("tasks")
     w.begin("finish")
+    close_tallies(module)
     w.line("ret void")
 
 
 def _rows(module: Module, versions: _Versions) -> None:
     w, layout = module.w, module.layout
     extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
-    task = _task_loop(module)
+    task = _task_loop(module, versions.kernel)
     size = layout.task_units
     along, across = "xyz".index(layout.along), "xyz".index(layout.across)
     pieces = w.value(f"udiv i64 {w.value(f'add i64 {extents[along]}, {size - 1}')}, {size}")
@@ -256,7 +262,7 @@ def _rows(module: Module, versions: _Versions) -> None:
 def _cubes(module: Module, versions: _Versions) -> None:
     w = module.w
     counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
-    task = _task_loop(module)
+    task = _task_loop(module, versions.kernel)
     place = {
         "cube": task,
         "cx": w.value(f"urem i64 {task}, {counts[0]}"),

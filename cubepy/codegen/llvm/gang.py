@@ -20,9 +20,24 @@ from cubepy.ir.analyses import Shape, Uniformity
 from cubepy.records import dataclass, field
 from cubepy.target import Abi, Fault, Print, Target, WordKind
 
-__all__ = ["Gang", "Mask", "Module", "Scope", "Slot"]
+__all__ = ["Gang", "Mask", "Module", "Scope", "Slot", "Tally"]
 
 Mask = tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """A buffer that is only counted in, see `tallies.py`. `verb` joins two counts; `small` is an
+    i1: whether there are copies, which begin at byte `offset` of the arena, each `step` elements
+    long.
+    """
+
+    param: Op
+    element: Scalar
+    verb: str
+    offset: int
+    step: int
+    small: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +59,7 @@ class Module:
     prints: list[Print] = field(default_factory=list)
     arena: dict[Op, int] = field(default_factory=dict)
     arena_bytes: int = 0
+    tallies: dict[Op, Tally] = field(default_factory=dict)
     fast_math: str = ""
     foreign: bool = False
     zeros: list[str] = field(default_factory=list)

@@ -1,0 +1,115 @@
+"""Buffers that a kernel only counts in: every call counts in copies of its own, and nobody can
+tell.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cubepy as cb
+from cubepy import Array, i64, u8, u32
+from cubepy.codegen.llvm.tallies import tallied
+from cubepy.errors import OutOfBoundsError
+from tests.targets import on_targets
+
+TARGETS = on_targets("cpu", "cpu:x86-64-v2+gang=4", "cpu:x86-64-v3+gang=16", "cpu+gang=64")
+NAMES = {"u8": "uint8", "i16": "int16", "u32": "uint32", "i64": "int64"}
+OPERATIONS = {"add": np.add, "sub": np.subtract, "or_": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+def counting(operation: str, element: str) -> Any:
+    """A kernel in which every third unit sits out."""
+    names: dict[str, Any] = {
+        "cb": cb,
+        "Array": cb.Array,
+        "i32": cb.i32,
+        element: getattr(cb, element),
+    }
+    text = f"""
+@cb.cube
+def kernel(places: Array[i32], values: Array[{element}], counts: Array[{element}]):
+    i = cb.ABSOLUTE_POS
+    if i % 3 != 1:
+        cb.atomic_{operation}(counts, places[i], values[i])
+"""
+    cb.exec(text, names)
+    return names["kernel"]
+
+
+@pytest.mark.parametrize("device", TARGETS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("element", ["u8", "i16", "u32", "i64"])
+def test_counts(element: str, operation: str, device: str) -> None:
+    random = np.random.default_rng(len(element) + len(operation))
+    kernel, type = counting(operation, element), np.dtype(NAMES[element])
+    for units, bins in ((0, 7), (1, 1), (100, 3), (5000, 9), (5000, 2047), (3000, 9000)):
+        places = random.integers(-3, bins + 3, units, np.int32)  # some are outside
+        info = np.iinfo(type)
+        values = random.integers(info.min, info.max, units, type, endpoint=True)
+        counts = random.integers(info.min, info.max, bins, type, endpoint=True)
+        wanted = counts.copy()
+        inside = (places >= 0) & (places < bins) & (np.arange(units) % 3 != 1)
+        OPERATIONS[operation].at(wanted, places[inside], values[inside])
+        kernel.over(units, device=device)(places, values, counts)
+        np.testing.assert_array_equal(counts, wanted)
+
+
+@cb.cube
+def plain(x: Array[u8], counts: Array[u32]) -> None:
+    cb.atomic_add(counts, x[cb.ABSOLUTE_POS], 1)
+
+
+@cb.cube
+def numbered(x: Array[u8], counts: Array[u32], first: Array[u32]) -> None:
+    first[cb.ABSOLUTE_POS] = cb.atomic_add(counts, x[cb.ABSOLUTE_POS], 1)
+
+
+@cb.cube
+def looked_at(x: Array[u8], counts: Array[u32]) -> None:
+    cb.atomic_add(counts, x[cb.ABSOLUTE_POS], counts[0])
+
+
+@cb.cube
+def mixed(x: Array[u8], counts: Array[u32]) -> None:
+    cb.atomic_add(counts, x[cb.ABSOLUTE_POS], 1)
+    cb.atomic_max(counts, x[cb.ABSOLUTE_POS], 7)
+
+
+@cb.cube
+def summed(x: Array[u8], out: Array[i64]) -> None:
+    cb.atomic_add(out, 0, i64(x[cb.ABSOLUTE_POS]))
+    cb.atomic_sub(out, 1, i64(x[cb.ABSOLUTE_POS]))
+
+
+def test_only_buffers_that_nobody_looks_at() -> None:
+    x, counts = np.zeros(9, np.uint8), np.zeros(256, np.uint32)
+    first = np.zeros(9, np.uint32)
+
+    def found(kernel: Any, *arguments: Any) -> int:
+        return len(tallied(kernel.over(9).inspect(*arguments).optimized))
+
+    assert found(plain, x, counts) == 1
+    assert found(summed, x, np.zeros(2, np.int64)) == 1
+    assert found(numbered, x, counts, first) == 0
+    assert found(looked_at, x, counts) == 0
+    assert found(mixed, x, counts) == 0
+    both = np.zeros(64, np.uint8)
+    assert found(plain, both, both.view(np.uint32)) == 0  # it reads what it counts in
+
+
+@pytest.mark.parametrize("size", [1, 31, 1 << 20])
+def test_histogram_of_many_and_of_few(size: int) -> None:
+    x = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    counts = np.full(256, 5, np.uint32)
+    for times in range(1, 4):
+        plain.over(size)(x, counts)
+        np.testing.assert_array_equal(counts, 5 + times * np.bincount(x, minlength=256))
+    total = np.zeros(2, np.int64)
+    summed.over(size)(x, total)
+    assert total.tolist() == [int(x.sum(dtype=np.int64)), -int(x.sum(dtype=np.int64))]
+
+
+def test_validate_still_reports() -> None:
+    with pytest.raises(OutOfBoundsError):
+        plain.over(4, check="validate")(np.full(4, 9, np.uint8), np.zeros(9, np.uint32))
