@@ -109,7 +109,7 @@ class DiskStore:
     def __init__(self, folder: Path | None, *, max_bytes: int) -> None:
         self.folder = folder
         self.max_bytes = max_bytes
-        self._state = threading.Lock()
+        self._state = threading.RLock()
         self._checked = False
         self._writable = True
         self._puts = 0

@@ -121,7 +121,7 @@ class _Loaded:
     """Loaded kernels by what they were made of: functions of the same text share one."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kernels: dict[tuple[str, Device], LoadedKernel] = {}
 
     def get_or_make(
@@ -147,7 +147,7 @@ class _Loaded:
 
     def unlock_after_fork(self) -> None:
         """In a child, where another thread of the parent may have held the lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
 
 loaded = _Loaded()
@@ -239,7 +239,7 @@ def library(opdef: ir.OpDef, type: ir.Scalar) -> Sequence[ir.Function]:
 class _Entry:
     """A kernel of one specialization and device, or the place where it will be."""
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.RLock = field(default_factory=threading.RLock)
     loaded: LoadedKernel | None = None
 
 
@@ -248,7 +248,7 @@ class Program:
 
     def __init__(self, source: frontend.KernelSource) -> None:
         self.source = source
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._entries: dict[tuple[frontend.Specialization, Device], _Entry] = {}
 
     def kernel(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:

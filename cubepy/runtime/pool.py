@@ -82,7 +82,7 @@ class MemoryPool:
 
     def __init__(self, allocate: Callable[[int], Any]) -> None:
         self._allocate = allocate
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._returned: deque[tuple[Any, Uses, int, bool]] = deque()
         self._idle: dict[int, list[tuple[Any, Uses]]] = {}
         self._scopes = threading.local()
@@ -189,7 +189,7 @@ class MemoryPool:
 
     def unlock_after_fork(self) -> None:
         """In a child, where another thread of the parent may have held the lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
 
 _pools: weakref.WeakSet[MemoryPool] = weakref.WeakSet()

@@ -19,7 +19,7 @@ class Switches(ctypes.Structure):
 
 #: The process's own.
 switches = Switches()
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def close_calls() -> None:
@@ -36,7 +36,7 @@ def reopen_calls() -> None:
 
 def _unlock() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread held

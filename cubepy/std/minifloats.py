@@ -8,10 +8,10 @@ Formats (MX) Specification 1.0" and of `ml_dtypes`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import cubepy as cb
+from cubepy.records import dataclass
 
 __all__ = ["Minifloat", "PowersOfTwo", "e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "tf32", "ue8m0"]
 

@@ -134,7 +134,9 @@ class Pool:
         self._workers: list[threading.Thread] = []
         self._gone: list[threading.Thread] = []
         self._stopped = False
-        self._lock = threading.Lock()
+        # A signal handler may launch in the middle of all this, on the very same thread.
+        self._lock = threading.RLock()
+        self._starting = False
         self._opened = threading.Condition()  # used where workers cannot sleep in machine code
         self._openings = 0
         self._recruiter = self._recruit  # machine code has a pointer to it
@@ -238,20 +240,27 @@ class Pool:
     def _start(self) -> bool:
         """Start the workers once; whether there are any."""
         with self._lock:
+            if self._starting:
+                return False  # a launch inside the start of the workers: it does without
             if not self._workers and not self._stopped:
-                for index in range(self.threads - 1):
-                    worker = threading.Thread(
-                        target=self._work, name=f"cubepy-worker-{index}", daemon=True
-                    )
-                    try:
-                        worker.start()
-                    except RuntimeError:  # no more threads to be had: fewer do as well
-                        break
-                    self._workers.append(worker)
-                if self._workers and self._code.sleeps:
-                    ready = ctypes.c_int32.from_address(self._address + worker_code.READY)
-                    ready.value = 1
+                self._starting = True
+                try:
+                    self._start_all()
+                finally:
+                    self._starting = False
             return bool(self._workers) and not self._stopped
+
+    def _start_all(self) -> None:
+        for index in range(self.threads - 1):
+            worker = threading.Thread(target=self._work, name=f"cubepy-worker-{index}", daemon=True)
+            try:
+                worker.start()
+            except RuntimeError:  # no more threads to be had: fewer do as well
+                break
+            self._workers.append(worker)
+        if self._workers and self._code.sleeps:
+            ready = ctypes.c_int32.from_address(self._address + worker_code.READY)
+            ready.value = 1
 
     def _work(self) -> None:
         """A worker's life. With a futex, one call; otherwise a round for each opening."""
@@ -315,7 +324,7 @@ class _State:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.pool: Pool | None = None
         self.retired: list[Pool] = []
         self.requested: int | None = None
@@ -376,8 +385,10 @@ def set_num_threads(count: int | None) -> None:
 def _make_pool() -> Pool:
     with _state.lock:
         if _state.pool is None:
-            _state.pool = Pool(1 if _state.exiting else num_threads())
-            context.pool = _state.pool.address
+            made = Pool(1 if _state.exiting else num_threads())
+            if _state.pool is None:  # no signal handler was quicker
+                _state.pool = made
+                context.pool = made.address
         return _state.pool
 
 
@@ -403,7 +414,7 @@ def _leave() -> None:
 
 def _forget_pool() -> None:
     """A fork leaves the workers behind, and locks as other threads held them."""
-    _state.lock = threading.Lock()
+    _state.lock = threading.RLock()
     if _state.pool is not None:
         _state.retired.append(_state.pool)
     _state.pool = None

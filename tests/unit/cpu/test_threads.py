@@ -345,6 +345,24 @@ assert len(inner) >= 2 and all(inner), inner
 """)
 
 
+def test_launch_from_a_signal_handler_while_workers_are_being_started() -> None:
+    """As if the signal came in the middle of Thread.start, where it waits for the thread."""
+    run_script("""
+inner, start = [], threading.Thread.start
+def interrupted(self):
+    start(self)
+    if len(inner) < 2:
+        inner.append(count(50_000))
+threading.Thread.start = interrupted
+for number in (3, 2):
+    threads.set_num_threads(number)
+    assert count(100_000)
+    assert count(100_000)
+assert inner == [True] * 2, inner
+assert sum(each.name.startswith("cubepy-worker") for each in threading.enumerate()) == 1
+""")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_child_of_a_fork_has_a_pool_of_its_own() -> None:
     run_script("""
