@@ -175,7 +175,7 @@ out:
   %status = phi i64 [ $RUN_NO_MEMORY, %prepare ], [ $RUN_DONE, %hold ], [ $RUN_DONE, %finished ], [ $RUN_RAISED, %raised ]
   br i1 %alone, label %discard, label %return
 discard:
-  call void @free(ptr %arena)
+  call void @give_memory(ptr %arena)
   ret i64 %status
 return:
   call void @give_slot(ptr %pool, ptr %slot)

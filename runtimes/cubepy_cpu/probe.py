@@ -51,7 +51,7 @@ def why_not() -> str:
         (sys.platform == "linux", f"the system is {sys.platform}"),
         (host_architecture() in ("x86_64", "aarch64"), f"this is {host_architecture()}"),
         (sys.version_info[:2] in _TRIED, "it was never tried on this version of Python"),
-        ("t" not in sys.abiflags, "this Python is free-threaded"),
+        ("t" not in getattr(sys, "abiflags", ""), "this Python is free-threaded"),
         (not hasattr(sys, "gettotalrefcount"), "this Python is a debug build"),
     )
     reasons = [reason for usual, reason in system if not usual]

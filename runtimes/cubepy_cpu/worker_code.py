@@ -92,7 +92,6 @@ PRICE_AWAKE, PRICE_ASLEEP = 5_000, 50_000  # work that is worth a hand-off, a wa
 CHECK_SIGNALS = 50_000_000  # of work between two looks for Ctrl-C
 CHECK_HELD = 1_000_000  # the same, while Python's lock is held
 
-_MONOTONIC_CLOCK = 6 if sys.platform == "darwin" else 1
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}
 
 _FLOAT_STATE = {
@@ -185,6 +184,62 @@ define internal void @wake(ptr %word, i32 %count) {
 }
 """
 
+# What the C library of systems like Unix has: nanoseconds, and memory in whole cache lines.
+_POSIX = """
+declare i32 @clock_gettime(i32, ptr)
+declare ptr @aligned_alloc(i64, i64)
+declare void @free(ptr)
+define internal i64 @now() {
+  %time = alloca { i64, i64 }
+  call i32 @clock_gettime(i32 $CLOCK, ptr %time)
+  %seconds = load i64, ptr %time
+  %field = getelementptr i8, ptr %time, i64 8
+  %rest = load i64, ptr %field
+  %scaled = mul i64 %seconds, 1000000000
+  %sum = add i64 %scaled, %rest
+  ret i64 %sum
+}
+define internal ptr @take_memory(i64 %bytes) {
+  %memory = call ptr @aligned_alloc(i64 64, i64 %bytes)
+  ret ptr %memory
+}
+define internal void @give_memory(ptr %memory) {
+  call void @free(ptr %memory)
+  ret void
+}
+"""
+
+_WINDOWS = """
+declare i32 @QueryPerformanceCounter(ptr)
+declare i32 @QueryPerformanceFrequency(ptr)
+declare ptr @_aligned_malloc(i64, i64)
+declare void @_aligned_free(ptr)
+define internal i64 @now() {
+  %count.at = alloca i64
+  %rate.at = alloca i64
+  call i32 @QueryPerformanceCounter(ptr %count.at)
+  call i32 @QueryPerformanceFrequency(ptr %rate.at)
+  %count = load i64, ptr %count.at
+  %rate = load i64, ptr %rate.at
+  ; Seconds and the rest apart: the product of both would not fit.
+  %seconds = udiv i64 %count, %rate
+  %rest = urem i64 %count, %rate
+  %whole = mul i64 %seconds, 1000000000
+  %scaled = mul i64 %rest, 1000000000
+  %part = udiv i64 %scaled, %rate
+  %sum = add i64 %whole, %part
+  ret i64 %sum
+}
+define internal ptr @take_memory(i64 %bytes) {
+  %memory = call ptr @_aligned_malloc(i64 %bytes, i64 64)
+  ret ptr %memory
+}
+define internal void @give_memory(ptr %memory) {
+  call void @_aligned_free(ptr %memory)
+  ret void
+}
+"""
+
 # Without a futex the launching thread naps, and Python's own condition variable wakes the workers.
 _NAP = """
 declare i32 @usleep(i32)
@@ -196,6 +251,11 @@ define internal void @wake(ptr %word, i32 %count) {
   ret void
 }
 """
+
+
+_WINDOWS_NAP = _NAP.replace("@usleep(i32)", "@Sleep(i32)").replace(
+    "@usleep(i32 50)", "@Sleep(i32 1)"
+)
 
 
 def has_futex() -> bool:
@@ -230,7 +290,9 @@ def _templates(*, futex: bool, calls: bool) -> Iterator[str]:
     architecture = host_architecture()
     yield _FLOAT_STATE.get(architecture, _NO_FLOAT_STATE)
     yield _PAUSE.get(architecture, _NO_PAUSE)
-    yield _FUTEX if futex else _NAP
+    windows = sys.platform == "win32"
+    yield _WINDOWS if windows else _POSIX
+    yield _FUTEX if futex else _WINDOWS_NAP if windows else _NAP
     yield _read("workers.ll")
     if calls:
         yield _read("entry.ll")
@@ -242,7 +304,7 @@ def _numbers(python: Mapping[str, int] | None) -> Mapping[str, int]:
         **offsets(),
         **(python or {}),
         "FUTEX": _FUTEX_CALL.get(host_architecture(), 0),
-        "CLOCK": _MONOTONIC_CLOCK,
+        "CLOCK": 6 if sys.platform == "darwin" else 1,  # the monotonic one
         "SPIN": SPIN,
         "FIRST_CHUNK": FIRST_CHUNK,
         "SHORT": SHORT_CHUNK,

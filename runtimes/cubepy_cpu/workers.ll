@@ -2,24 +2,10 @@
 ;
 ; A template: words with a dollar sign are offsets and settings of worker_code.py, which also
 ; supplies @enter_default_floats, @leave_default_floats, @pause, @sleep_while and @wake for the
-; machine at hand, and tells the protocol.
+; machine at hand, @now, @take_memory and @give_memory for its system, and tells the protocol.
 
-declare i32 @clock_gettime(i32, ptr)
-declare ptr @aligned_alloc(i64, i64)
-declare void @free(ptr)
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
-
-define internal i64 @now() {
-  %time = alloca { i64, i64 }
-  call i32 @clock_gettime(i32 $CLOCK, ptr %time)
-  %seconds = load i64, ptr %time
-  %field = getelementptr i8, ptr %time, i64 8
-  %rest = load i64, ptr %field
-  %scaled = mul i64 %seconds, 1000000000
-  %sum = add i64 %scaled, %rest
-  ret i64 %sum
-}
 
 ; Tasks that the first chunk has: a share small enough to balance, and few enough to be soon over when
 ; each task takes long.
@@ -99,10 +85,10 @@ start:
   %fits = icmp uge i64 %size, %bytes
   br i1 %fits, label %done, label %grow
 grow:
-  call void @free(ptr %old)
+  call void @give_memory(ptr %old)
   %padded = add i64 %bytes, 63
   %rounded = and i64 %padded, -64
-  %new = call ptr @aligned_alloc(i64 64, i64 %rounded)
+  %new = call ptr @take_memory(i64 %rounded)
   store ptr %new, ptr %box
   %failed = icmp eq ptr %new, null
   %kept = select i1 %failed, i64 0, i64 %rounded
@@ -227,7 +213,7 @@ sleep:
   br label %search
 finish:
   %arena = load ptr, ptr %box
-  call void @free(ptr %arena)
+  call void @give_memory(ptr %arena)
   store ptr null, ptr %box
   br label %done
 done:
