@@ -16,6 +16,7 @@ import json
 import logging
 import os
 import stat
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -93,6 +94,10 @@ def _open(config: CacheConfig) -> DiskStore:
 
 
 def _usual_folder() -> Path:
+    system: str = sys.platform
+    if system == "linux":  # what platformdirs says too, and importing that takes a while
+        given = os.environ.get("XDG_CACHE_HOME", "").strip()
+        return (Path(given) if given else Path.home() / ".cache") / "cubepy"
     with late_import:
         import platformdirs  # noqa: PLC0415 - not before the first kernel
 

@@ -322,8 +322,9 @@ def _read(name: str) -> str:
     return data.decode()
 
 
-_GET = re.compile(r"^  (%[\w.]+) = get (\w+) (%[\w.]+) (\w+)$", re.MULTILINE)
-_PUT = re.compile(r"^  put (\w+ %[\w.]+) (%[\w.]+) (\w+)$", re.MULTILINE)
+# Compiled when used: a warm start makes no text.
+_GET = r"^  (%[\w.]+) = get (\w+) (%[\w.]+) (\w+)$"
+_PUT = r"^  put (\w+ %[\w.]+) (%[\w.]+) (\w+)$"
 
 
 def _with_fields(template: str) -> str:
@@ -340,4 +341,5 @@ def _with_fields(template: str) -> str:
         )
 
     loads = r"  \1.at = getelementptr i8, ptr \3, i64 $\4\n  \1 = load \2, ptr \1.at"
-    return _PUT.sub(put, _GET.sub(loads, template))
+    loaded = re.sub(_GET, loads, template, flags=re.MULTILINE)
+    return re.sub(_PUT, put, loaded, flags=re.MULTILINE)

@@ -280,3 +280,12 @@ def test_store_can_be_turned_off(tmp_path, monkeypatch) -> None:  # type: ignore
     assert disk.get(key()) is None
     assert disk.get_or_make(key(), lambda: b"y") == b"y"
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere platformdirs is asked itself")
+@pytest.mark.parametrize("home", ["", "  ", "/somewhere/else"])
+def test_the_users_cache_folder_is_that_of_platformdirs(home: str, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    platformdirs = pytest.importorskip("platformdirs")
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    expected = platformdirs.user_cache_dir("cubepy", appauthor=False)
+    assert str(cache._usual_folder()) == expected
