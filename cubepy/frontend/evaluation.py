@@ -11,7 +11,7 @@ import builtins
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any
 
 from cubepy.errors import ComptimeError
@@ -77,8 +77,8 @@ def _is_huge(function: Callable[..., Any], values: tuple[Any, ...]) -> bool:
     if function not in _GROWING or len(values) != 2:
         return False
     left, right = values
-    if function is operator.mul and (hasattr(left, "__len__") or hasattr(right, "__len__")):
-        items, times = (left, right) if hasattr(left, "__len__") else (right, left)
+    if function is operator.mul and (isinstance(left, Sized) or isinstance(right, Sized)):
+        items, times = (left, right) if isinstance(left, Sized) else (right, left)
         return isinstance(times, int) and len(items) * times > _MOST_BITS
     if not isinstance(left, int) or not isinstance(right, int):
         return False

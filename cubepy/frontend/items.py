@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
 from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError
@@ -72,7 +72,7 @@ def _item(frame: Frame, owner: Value, at: Any, node: ast.Subscript) -> Value:
     try:
         found = holder[at]
     except Exception as error:
-        inside = isinstance(error, IndexError) and hasattr(holder, "__len__")
+        inside = isinstance(error, IndexError) and isinstance(holder, Sized)
         raise frame.error(
             CubeValueError,
             f"{snippet(node)}: {error}" if str(error) else f"{snippet(node)} cannot be read",
