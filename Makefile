@@ -32,6 +32,7 @@ demo: $(VENV)/.installed-demo
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python examples/demo.py
 
 test: check
+	@sh .ci/install-drivers
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 check: $(VENV)/.installed-test
@@ -49,7 +50,7 @@ bench: $(VENV)/.installed-bench
 
 # One stamp per set of extras; a changed pyproject.toml installs again, anything else is quick.
 $(VENV)/.installed-demo: EXTRAS := demo
-$(VENV)/.installed-test: EXTRAS := test,demo
+$(VENV)/.installed-test: EXTRAS := test,demo,opencl-cpu
 $(VENV)/.installed-bench: EXTRAS := bench,demo
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"

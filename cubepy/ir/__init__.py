@@ -5,7 +5,7 @@ Other packages import from here, never from the modules inside.
 
 from cubepy.ir import ops
 from cubepy.ir.builder import Builder, OpenRegion, param
-from cubepy.ir.nodes import NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
+from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
 from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
 from cubepy.ir.printer import print_function, print_kernel, print_value
 from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
@@ -48,6 +48,7 @@ from cubepy.ir.types import (
 from cubepy.ir.verify import LEVELS, SCOPES, falls_through, orders_of, verify
 
 __all__ = [
+    "APART",
     "BF16",
     "BOOL",
     "EXITS",

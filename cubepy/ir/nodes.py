@@ -15,9 +15,22 @@ from cubepy.ir.types import VOID, Type
 from cubepy.location import UNKNOWN, Loc
 from cubepy.records import dataclass, field
 
-__all__ = ["NO_ATTRS", "Check", "Function", "Kernel", "Op", "Region", "freeze_attrs", "walk"]
+__all__ = [
+    "APART",
+    "NO_ATTRS",
+    "Check",
+    "Function",
+    "Kernel",
+    "Op",
+    "Region",
+    "freeze_attrs",
+    "walk",
+]
 
 NO_ATTRS: Attrs = MappingProxyType({})
+
+#: The attribute of loads and stores that must not be merged with others like them.
+APART = "apart"
 
 Check = str  # "checked" | "validate" | "unchecked"
 

@@ -11,6 +11,7 @@ from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
 from cubepy.passes.eliminate_dead_stores import eliminate_dead_stores
 from cubepy.passes.expand_library import expand_library
+from cubepy.passes.flatten_positions import flatten_positions
 from cubepy.passes.fold_plane_dim import fold_plane_dim
 from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
@@ -20,6 +21,7 @@ from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, level_of, run
 from cubepy.passes.promote_private_arrays import promote_private_arrays
 from cubepy.passes.select_cheap_branches import select_cheap_branches
+from cubepy.passes.separate_whole_cubes import separate_whole_cubes
 from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
@@ -37,6 +39,7 @@ __all__ = [
     "eliminate_dead_code",
     "eliminate_dead_stores",
     "expand_library",
+    "flatten_positions",
     "fold_plane_dim",
     "forward_locals",
     "hoist_loop_invariants",
@@ -48,6 +51,7 @@ __all__ = [
     "promote_private_arrays",
     "run",
     "select_cheap_branches",
+    "separate_whole_cubes",
     "share_subexpressions",
     "simplify",
     "split_locals",

@@ -18,6 +18,7 @@ from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
 from cubepy.passes.eliminate_dead_stores import eliminate_dead_stores
 from cubepy.passes.expand_library import expand_library
+from cubepy.passes.flatten_positions import flatten_positions
 from cubepy.passes.fold_plane_dim import fold_plane_dim
 from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
@@ -26,6 +27,7 @@ from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.promote_private_arrays import promote_private_arrays
 from cubepy.passes.select_cheap_branches import select_cheap_branches
+from cubepy.passes.separate_whole_cubes import separate_whole_cubes
 from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
@@ -75,6 +77,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         choose_intrinsics,
         expand_library,
         fold_plane_dim,
+        flatten_positions,
         inline_cooperation,
         forward_locals,
         eliminate_dead_stores,
@@ -88,6 +91,8 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         eliminate_dead_stores,
         simplify,
         drop_bounds_checks,
+        separate_whole_cubes,
+        simplify,
         share_subexpressions,
         eliminate_dead_code,
         annotate_buffer_access,

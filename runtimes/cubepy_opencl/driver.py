@@ -40,7 +40,7 @@ _PACKAGED = "libintelocl.so"
 _searching = threading.Lock()
 # Where compilers say that an error is: `7:12: error: …` or `error: file.cl:7:12: …`.
 _PLACES = (
-    re.compile(r"(?<![\d:])(\d+):\d+: (?:fatal )?error"),
+    re.compile(r"(\d+):\d+: (?:fatal )?error"),
     re.compile(r"error: [^\n:]*:(\d+):\d+:"),
 )
 _BEST_FIRST = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
@@ -123,8 +123,8 @@ def program_of(context: Any, device: Any, text: str, options: str) -> Any:
 
 def load_binary(context: Any, device: Any, binary: bytes) -> Any:
     """A program from what `binary_of` gave."""
-    program = _Program(context, [device], [binary])
     with explained("a program from the store"):
+        program = _Program(context, [device], [binary])
         program._build(b"", [device])  # noqa: SLF001
     return program
 

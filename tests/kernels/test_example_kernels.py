@@ -8,6 +8,7 @@ import pytest
 import cubepy as cb
 from cubepy.runtime import device
 from examples import kernels
+from tests.opencl_devices import on_each
 
 pytestmark = pytest.mark.filterwarnings("error::cubepy.errors.CubeWarning")
 
@@ -21,7 +22,7 @@ GANGS = (
     "cpu:x86-64-v3+gang=32",
     "cpu:x86-64-v2+gang=64",
 )
-DEVICES = ("reference", "cpu", *GANGS)
+DEVICES = ("reference", "cpu", *GANGS, *on_each())
 
 every_device = pytest.mark.parametrize("target", DEVICES)
 

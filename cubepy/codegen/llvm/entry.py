@@ -2,12 +2,11 @@
 module's text.
 
 `void entry(ptr args, i64 task_begin, i64 task_end, ptr arena)`. Each gang, row piece or cube first
-runs the guard of `assume.py` and then the fast or the careful version of the body.
+runs the guard of `guards.py` and then the fast or the careful version of the body.
 """
 
 from __future__ import annotations
 
-from cubepy.codegen.llvm.assume import Assumptions, find_assumptions
 from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
 from cubepy.codegen.llvm.guards import guard_code
 from cubepy.codegen.llvm.intervals import column_intervals, cube_intervals, row_intervals
@@ -20,7 +19,7 @@ from cubepy.codegen.llvm.tallies import close_tallies, open_tallies
 from cubepy.codegen.llvm.walk import emit_region
 from cubepy.codegen.llvm.writer import Writer
 from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Scalar, SharedType, Trait, ops, walk
-from cubepy.ir.analyses import Uniformity, analyze_uniformity
+from cubepy.ir.analyses import Assumptions, Uniformity, analyze_uniformity, find_assumptions
 from cubepy.location import Loc
 from cubepy.target import Artifact, Schedule, Target, WordKind, abi_of
 

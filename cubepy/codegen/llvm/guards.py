@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cubepy.codegen.llvm.assume import FLIPPED, Assumptions, Computable, fits, subscripts
 from cubepy.codegen.llvm.gang import Module
 from cubepy.ir import I64, INDEX, Op, Region, Scalar, ops
+from cubepy.ir.analyses import FLIPPED, Assumptions, Computable, fits, subscripts
 from cubepy.records import dataclass, field
 from cubepy.target import WordKind
 

@@ -1,4 +1,4 @@
-"""Bounds of each position over the units of a row piece or a cube, for the guard of `assume.py`."""
+"""Bounds of each position over the units of a row piece or a cube, for the guard of `guards.py`."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from cubepy.codegen.opencl.kernel import OpenclKernel, result_struct
 from cubepy.codegen.opencl.memory import Memory, buffer_words, memory_parameters
 from cubepy.codegen.opencl.types import RESERVED, memory_type, register_type
 from cubepy.codegen.structured import Body, Expression, Names, SourceWriter, primary, pure_functions
+from cubepy.errors import Diagnostic, UnsupportedError
 from cubepy.ir import (
     BOOL,
     F64,
@@ -43,6 +44,7 @@ class _Emission:
     """Names of parameters and functions are fixed first; then bodies; then what they asked for."""
 
     def __init__(self, kernel: Kernel, target: Target) -> None:
+        _refuse_types(kernel, target)
         self.kernel, self.target = kernel, target
         self.abi = abi_of(kernel)
         self.names = Names(RESERVED)
@@ -209,6 +211,18 @@ class _Emission:
             if isinstance(param.type, BufferType) and param.type.alias == alias
         }
         return len(elements) > 1
+
+
+def _refuse_types(kernel: Kernel, target: Target) -> None:
+    """Refuse a kernel that computes with a type the device does not have."""
+    owners = ((kernel.params, kernel.body), *((f.params, f.body) for f in kernel.functions))
+    for op in (op for params, body in owners for op in (*params, *walk(body))):
+        scalar = getattr(op.type, "element", op.type)
+        if isinstance(scalar, Scalar) and scalar.name not in target.features.types:
+            place = op.loc if op.loc.known else kernel.loc
+            message = f"the device has no {scalar}"
+            help = "use f32, or another device: `cubepy doctor` lists what each can do"
+            raise UnsupportedError(Diagnostic(message=message, loc=place, help=help))
 
 
 def _only_read(type: Type) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.types import literal, memory_type
 from cubepy.codegen.structured import Body, Expression, binary, primary, unary
-from cubepy.ir import BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
+from cubepy.ir import APART, BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -79,8 +79,12 @@ def memory_parameters(memory: Memory, constant: bool) -> list[str]:  # noqa: FBT
     return declared + [f"long {size}" for size in sizes if size[0].isalpha()]
 
 
-def element(body: Body, memory: Memory, indices: Sequence[Op]) -> Expression:
-    """The element with these subscripts, which must be inside."""
+def element(
+    body: Body, memory: Memory, indices: Sequence[Op], *, apart: bool = False
+) -> Expression:
+    """The element with these subscripts, which must be inside; `apart`: no two accesses to it are
+    one.
+    """
     terms = [
         _term(body.text(index), stride)
         for index, stride in zip(indices, memory.strides, strict=True)
@@ -89,7 +93,10 @@ def element(body: Body, memory: Memory, indices: Sequence[Op]) -> Expression:
     place = terms[0] if terms else primary("0")
     for term in terms[1:]:
         place = binary("+", place, term)
-    return primary(f"{memory.name}[{place}]", place)
+    name = memory.name
+    if apart:
+        name = f"((volatile {memory.space} {memory_type(memory.scalar)} *){name})"
+    return primary(f"{name}[{place}]", place)
 
 
 def _term(index: Expression, stride: str) -> Expression:
@@ -125,7 +132,7 @@ def emit_load(kernel: OpenclKernel, body: Body, op: Op) -> None:
     memory, indices = kernel.memory(op.operands[0]), op.operands[1:]
     scalar = memory.scalar
     inside = guard(kernel, body, op, memory, indices)
-    place = element(body, memory, indices)
+    place = element(body, memory, indices, apart=APART in op.attrs)
     value = place.text if scalar is not BOOL else f"{place} != 0"
     if inside:
         value = f"{_grouped(inside)} ? {value} : {literal(scalar, 0)}"
@@ -140,7 +147,7 @@ def emit_store(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """A store; dropped outside."""
     memory, indices = kernel.memory(op.operands[0]), op.operands[1:-1]
     inside = guard(kernel, body, op, memory, indices)
-    place = element(body, memory, indices)
+    place = element(body, memory, indices, apart=APART in op.attrs)
     value = body.text(op.operands[-1])
     if inside:
         body.writer.open(f"if ({inside}) {{")

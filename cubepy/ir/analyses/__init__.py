@@ -2,6 +2,14 @@
 lane-affine shapes.
 """
 
+from cubepy.ir.analyses.assumptions import (
+    FLIPPED,
+    Assumptions,
+    Computable,
+    find_assumptions,
+    fits,
+    subscripts,
+)
 from cubepy.ir.analyses.cooperation import analyze_cube, check_cooperation
 from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness
 from cubepy.ir.analyses.uniformity import (
@@ -15,15 +23,21 @@ from cubepy.ir.analyses.uniformity import (
 )
 
 __all__ = [
+    "FLIPPED",
     "UNIFORM",
     "VARYING",
+    "Assumptions",
+    "Computable",
     "Shape",
     "SlotLiveness",
     "Uniformity",
     "analyze_cube",
     "analyze_uniformity",
     "check_cooperation",
+    "find_assumptions",
+    "fits",
     "join",
     "part",
     "slot_liveness",
+    "subscripts",
 ]

@@ -1,4 +1,4 @@
-"""What a fast version of the code may take for granted; the test that it may is `guards.py`.
+"""What a fast version of the code may take for granted, once a test of it has succeeded.
 
 Before a gang (or a row, or a cube) runs, scalar code bounds every subscript and guard that depends
 only on positions, arguments, lengths and counted loops: an interval each, by interval arithmetic in
@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cubepy.ir import BOOL, BufferType, Op, PrivateType, Region, Scalar, SharedType, ops
-from cubepy.ir.analyses import Uniformity
+from cubepy.ir import ops
+from cubepy.ir.analyses.uniformity import Uniformity
+from cubepy.ir.nodes import Op, Region
+from cubepy.ir.types import BOOL, BufferType, PrivateType, Scalar, SharedType
 from cubepy.records import dataclass, field
 
 __all__ = ["FLIPPED", "Assumptions", "Computable", "find_assumptions", "fits", "subscripts"]

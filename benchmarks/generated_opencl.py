@@ -1,0 +1,89 @@
+"""The OpenCL C we generate beside hand-written OpenCL C: `python -m benchmarks.generated_opencl`.
+
+Both sides run on Intel's device on buffers it already has, turn by turn in one process; the ratio
+is the median of the turns' ratios. Every kernel is measured without bounds tests and with them (the
+default). Neither side contracts. The hand-written side has the best of its work-group sizes.
+"""
+
+import sys
+from collections.abc import Callable
+from statistics import geometric_mean
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import cubepy as cb
+from benchmarks.opencl_anchor import open_device, prepare
+from benchmarks.rows import ROWS, Array, Row
+from benchmarks.timing import measure
+from benchmarks.versus_opencl import compare
+from cubepy import config
+
+# A row that reinterprets NumPy memory as bf16, which buffers do not do.
+NOT_ON_BUFFERS = {"bf16_dots"}
+
+
+def ours_on(device: Any, row: Row) -> Callable[[], None]:
+    """A call that launches on buffers of the device and waits; its answer is checked first."""
+    host = row.arguments()
+    given = [device.array(each) if isinstance(each, np.ndarray) else each for each in host]
+    launch = row.ours(given)
+
+    def call() -> None:
+        launch()
+        device.sync()
+
+    call()
+    after: list[Array] = [each.numpy() for each in given if isinstance(each, cb.Buffer)]
+    if not row.is_right(after):
+        raise AssertionError(f"{row.name}: our answer is wrong")
+    return call
+
+
+def with_check(check: str) -> None:
+    """From here on `check="auto"` of a launch means this."""
+    settings = config.current()
+    chosen = config.CompilationConfig(check=check, verify=settings.compilation.verify)
+    changed = config.Config(compilation=chosen, cache=settings.cache, runtime=settings.runtime)
+    config.current = lambda: changed  # type: ignore[assignment]
+
+
+def ratios(row: Row, anchor: Any, device: Any, turns: int) -> dict[str, tuple[float, float, float]]:
+    """Ours, theirs and the ratio, by kind of check."""
+    calls = prepare(anchor, row)
+    best = min(calls.values(), key=lambda call: measure(call, repeats=3, warm_up=1).best_ms)
+    found = {}
+    for check in ("unchecked", "checked"):
+        with_check(check)
+        found[check] = compare(ours_on(device, row), best, turns)
+    return found
+
+
+def main(names: list[str]) -> None:
+    """Measure and print."""
+    console = Console()
+    columns = ("unchecked ms", "checked ms", "hand-written ms", "unchecked ÷", "checked ÷")
+    table = Table("kernel", *columns)
+    anchor = open_device()
+    device = cb.device("opencl")
+    collected: dict[str, list[float]] = {"unchecked": [], "checked": []}
+    for row in ROWS:
+        if row.name in NOT_ON_BUFFERS or (names and row.name not in names):
+            continue
+        found = ratios(row, anchor, device, turns=7)
+        for check, (_, _, ratio) in found.items():
+            collected[check].append(ratio)
+        ours = [f"{found[check][0]:.2f}" for check in collected]
+        each = [f"{found[check][2]:.2f}" for check in collected]
+        table.add_row(row.name, *ours, f"{found['checked'][1]:.2f}", *each)
+    console.print(table)
+    for check, values in collected.items():
+        console.print(
+            f"{check}: geometric mean {geometric_mean(values):.3f}, worst {max(values):.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

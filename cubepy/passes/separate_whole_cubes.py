@@ -1,0 +1,161 @@
+"""Before::
+
+    kernel @k(%y: global<f32, [1], unknown, 0>, %v: f32) cube_dim(64, 1, 1) {
+      %i: index = absolute_pos_x
+      %0: index = length %y [axis=0]
+      %1: bool = lt %i, %0
+      if %1 {
+        store %y, %i, %v [check=unchecked]
+      }
+    }
+
+After::
+
+    kernel @k(%y: global<f32, [1], unknown, 0>, %v: f32) cube_dim(64, 1, 1) {
+      %0: index = cube_pos_x
+      %1: index = const 64
+      %2: index = mul %0, %1
+      %3: index = const 63
+      %4: index = add %2, %3
+      %5: index = length %y [axis=0]
+      %6: bool = lt %4, %5
+      if %6 {
+        %i: index = absolute_pos_x
+        %7: index = length %y [axis=0]
+        %8: bool = lt %i, %7
+        store %y, %i, %v [check=unchecked]
+      } else {
+        %i.1: index = absolute_pos_x
+        %9: index = length %y [axis=0]
+        %10: bool = lt %i.1, %9
+        if %10 {
+          store %y, %i.1, %v [apart=true, check=unchecked]
+        }
+      }
+    }
+
+One test for all units of a cube, in place of guards and bounds tests of each: compilers that run
+units side by side must mask what only some units do, and that can cost more than the work itself.
+They also merge code that two branches have in common, so accesses of the second copy are marked.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from cubepy.ir import (
+    APART,
+    BOOL,
+    BufferType,
+    Builder,
+    Kernel,
+    Op,
+    PrivateType,
+    Region,
+    Rewriter,
+    SharedType,
+    Trait,
+    analyses,
+    freeze_attrs,
+    ops,
+    rebuilt,
+    walk,
+)
+from cubepy.passes.context import PassContext
+from cubepy.passes.cube_bounds import CubeBounds
+from cubepy.records import replace
+
+__all__ = ["separate_whole_cubes"]
+
+# Kernels with more ops are not written out twice.
+_LARGEST = 3000
+
+
+def separate_whole_cubes(kernel: Kernel, context: PassContext) -> Kernel:
+    """Write the body out twice: for cubes in which every unit does everything, and for others."""
+    if sum(1 for _ in walk(kernel.body)) > _LARGEST:
+        return kernel
+    found = analyses.find_assumptions(kernel.body, analyses.analyze_cube(kernel), {})
+    if not found.conditions and not found.inside:
+        return kernel
+    memories = [op for op in walk(kernel.body) if op.opdef is ops.SHARED]
+    body = _without_memories(kernel.body) if memories else kernel.body
+    builder = Builder()
+    builder.loc = kernel.loc
+    with builder.region() as opened:
+        for memory in memories:
+            builder.append(memory)
+        whole = _test(builder, kernel, found)
+        arms = (_copy(body, found, {}), _set_apart(body))
+        builder.emit(ops.IF, whole, regions=arms)
+    return replace(kernel, body=opened.close())
+
+
+def _without_memories(region: Region) -> Region:
+    """The region without the declarations of the cube's memory, which stand before both copies."""
+    made = [
+        rebuilt(op, regions=tuple(map(_without_memories, op.regions))) if op.regions else op
+        for op in region.ops
+        if op.opdef is not ops.SHARED
+    ]
+    return Region(params=region.params, ops=tuple(made))
+
+
+def _test(builder: Builder, kernel: Kernel, found: analyses.Assumptions) -> Op:
+    """Whether all that is taken for granted holds, as one bool."""
+    loops = analyses.Computable(kernel.body).loops
+    bounds = CubeBounds(builder, kernel.cube_dim, loops)
+    for condition, wanted in found.conditions.items():
+        bounds.require_condition(condition, wanted=wanted)
+    for op in (op for op in walk(kernel.body) if op in found.inside):
+        memory = op.operands[0]
+        for axis, index in enumerate(analyses.subscripts(op)):
+            bounds.require_inside(index, _extent(builder, memory, axis))
+    for op in (op for op in walk(kernel.body) if op in found.exact):
+        bounds.of(op.operands[0])
+    conditions = list(dict.fromkeys(bounds.conditions))
+    if not conditions:
+        return builder.const(BOOL, True)
+    return reduce(lambda a, b: builder.emit(ops.BIT_AND, a, b, name="whole_cube"), conditions)
+
+
+def _extent(builder: Builder, memory: Op, axis: int) -> Op:
+    type = memory.type
+    if isinstance(type, BufferType):
+        return builder.emit(ops.LENGTH, memory, attrs={"axis": axis})
+    assert isinstance(type, SharedType | PrivateType)
+    return builder.index(type.shape[axis])
+
+
+def _set_apart(body: Region) -> Region:
+    """The body with accesses to buffers marked, lest a compiler make one code of the copies."""
+
+    def mark(op: Op, rewriter: Rewriter) -> Op:
+        if not isinstance(op.operands[0].type, BufferType):
+            return op
+        return rewriter.place(rebuilt(op, attrs=freeze_attrs({**op.attrs, APART: True})))
+
+    return Rewriter({ops.LOAD: mark, ops.STORE: mark}).region(body)
+
+
+def _copy(region: Region, found: analyses.Assumptions, values: dict[Op, Op]) -> Region:
+    """The region again, without the guards that hold and the tests that succeed."""
+    params = tuple(rebuilt(param) for param in region.params)
+    values.update(zip(region.params, params, strict=True))
+    made: list[Op] = []
+    for op in region.ops:
+        operands = tuple(values.get(operand, operand) for operand in op.operands)
+        attrs = op.attrs
+        if op in found.inside:
+            attrs = freeze_attrs({**attrs, "check": "unchecked"})
+        if op.operands and op.operands[0] in found.conditions and op.opdef is ops.IF:
+            chosen = op.regions[0 if found.conditions[op.operands[0]] else 1]
+            made += _copy(chosen, found, values).ops
+            if made and made[-1].opdef.has(Trait.EXIT):
+                break
+            continue
+        regions = tuple(_copy(inner, found, values) for inner in op.regions)
+        copy = rebuilt(op, operands=operands, attrs=attrs, regions=regions)
+        values[op] = copy
+        made.append(copy)
+    return Region(params=params, ops=tuple(made))
