@@ -85,7 +85,7 @@ def test_bounds_and_constraints(kernel: Any, fitting: Any, wrong: Any, message: 
 
 def test_types_are_comptime_arguments() -> None:
     @cb.cube
-    def convert(x: Array[f32], T: Comptime[type], out: Array[f64]) -> None:
+    def convert(x: Array[f32], T: Comptime[Any], out: Array[f64]) -> None:
         i = cb.ABSOLUTE_POS
         total = T(0)
         for k in range(i + 1):

@@ -425,7 +425,7 @@ def test_structs_without_fields(target: str) -> None:
     def kernel(nothing: Nothing, x: Array[f32]) -> None:
         made = Nothing()
         for _ in range(2):
-            made = nothing if x[0] > 0.0 else made
+            made = nothing if x[cb.ABSOLUTE_POS] > 0.0 else made
         x[cb.ABSOLUTE_POS] = made.one() + f32(made == nothing) * 2.0
 
     x = np.zeros(4, np.float32)
