@@ -1,0 +1,67 @@
+"""Random kernels give the same bits on OpenCL devices and on the reference.
+
+Drivers take long to build a kernel, so few run here; `HYPOTHESIS_PROFILE=thorough` runs many.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import cubepy as cb
+from cubepy import Array, i32
+from cubepy.runtime import device
+from cubepy.testing import Compiled, compare_on, generate_kernel, reference_for, run_on
+from tests.opencl_devices import on_each
+
+FACTOR = settings.default.max_examples // 100 if settings.default else 1
+KERNELS = 8 * max(1, FACTOR)
+SIZE = 9
+
+
+@pytest.mark.parametrize("target", on_each())
+def test_random_kernels_agree_with_the_reference(target: str) -> None:
+    machine, reference = device(target), device(reference_for(target))
+    wrong = []
+    for number in range(KERNELS):
+        compiled = Compiled(generate_kernel(number * 7919 + 13, size=SIZE))
+        found = compare_on(compiled, run_on(compiled, reference), machine)
+        wrong += [f"{number}: {each}" for each in found]
+    assert not wrong, "\n".join(wrong[:5])
+
+
+@cb.cube
+def first_above(x: Array[i32], limit: i32, base: i32) -> Any:
+    """Leaves from inside a loop; the barrier makes the compiler write it in place."""
+    cb.sync_cube()
+    for k in range(8):
+        if k == 6:
+            break
+        if k % 2 == 1:
+            continue
+        if x[base + k] > limit:
+            return i32(k)
+    return i32(-1)
+
+
+@cb.cube
+def searched(x: Array[i32], out: Array[i32]) -> None:
+    i = i32(cb.ABSOLUTE_POS)
+    found = first_above(x, 5, 0)
+    total = i32(0)
+    for k in range(4):
+        if k == 3:
+            break
+        total += first_above(x, i32(k * 3), i32(k)) + i32(found)
+    out[cb.ABSOLUTE_POS] = total + i
+
+
+@pytest.mark.parametrize("target", on_each())
+def test_exits_of_helpers_written_in_place_find_their_way(target: str) -> None:
+    results = []
+    for name in ("reference", target):
+        x, out = (np.arange(64, dtype=np.int32) * 7) % 13, np.zeros(64, np.int32)
+        searched.launch(x.astype(np.int32), out, cube_count=2, cube_dim=32, device=name)
+        results.append(out)
+    np.testing.assert_array_equal(results[1], results[0])
