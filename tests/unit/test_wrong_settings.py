@@ -45,7 +45,7 @@ SIZES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("setting", LAUNCHES)
 def test_wrong_settings(setting: str, wrong: Any) -> None:
     if wrong is None and ("device" in setting or setting == "target") and setting != "device":
@@ -54,7 +54,7 @@ def test_wrong_settings(setting: str, wrong: Any) -> None:
         LAUNCHES[setting](wrong)
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("setting", SIZES)
 def test_wrong_sizes(setting: str, wrong: Any) -> None:
     if isinstance(wrong, int | tuple | bytes) and wrong not in (-1, 2**70):
@@ -63,7 +63,7 @@ def test_wrong_sizes(setting: str, wrong: Any) -> None:
         SIZES[setting](wrong)
 
 
-@pytest.mark.parametrize("wrong", [5, 2.5, None, "nonsense", ["nnan", 3], object()], ids=repr)
+@pytest.mark.parametrize("wrong", [5, 2.5, None, "nonsense", ["nnan", 3], object()])
 def test_wrong_flags(wrong: Any) -> None:
     with pytest.raises(CubeError):
         cb.cube(fast_math=wrong)(lambda x: None)
