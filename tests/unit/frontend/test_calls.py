@@ -183,7 +183,7 @@ def test_contract_rounds_once() -> None:
 
 def test_assertions_while_compiling() -> None:
     def kernel(x: Array[f32], taps: cb.Comptime[int]) -> None:
-        assert taps > 2, f"{taps} taps are too few"
+        cb.static_assert(taps > 2, f"{taps} taps are too few")
         cb.static_assert(x.ndim == 1, "one axis")
         x[0] = f32(taps)
 
