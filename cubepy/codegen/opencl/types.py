@@ -111,5 +111,13 @@ _VECTORS = (
                  "float", "double")
     for width in (2, 3, 4, 8, 16)
 )  # fmt: skip
+_ATOMICS = (
+    f"{prefix}_{verb}"
+    for prefix in ("atomic", "atom")
+    for verb in ("add", "sub", "min", "max", "and", "or", "xor", "xchg", "cmpxchg", "inc", "dec",
+                 "load", "store", "exchange", "init", "work_item_fence")
+)  # fmt: skip
 #: Names that generated code must not use for anything of the kernel's.
-RESERVED = frozenset((*_KEYWORDS.split(), *_FUNCTIONS.split(), *_VECTORS, "launch", "report"))
+RESERVED = frozenset(
+    (*_KEYWORDS.split(), *_FUNCTIONS.split(), *_VECTORS, *_ATOMICS, "launch", "report")
+)
