@@ -1,11 +1,9 @@
 """Rows of the op table on OpenCL devices: what the table says, as machine code on the CPU has it.
 
-Building a kernel takes a driver much longer than running it: minutes for one case a row. So this
-runs when asked for, `CUBEPY_TEST_OPENCL_ROWS=1`, with a few cases a row, other types for other
-rows; `HYPOTHESIS_PROFILE=thorough` takes all.
+Building a kernel takes a driver much longer than running it, so each row has a few of its cases
+here, other types for other rows. `HYPOTHESIS_PROFILE=thorough` takes all.
 """
 
-import os
 import zlib
 
 import pytest
@@ -31,10 +29,6 @@ def chosen(cases: list[Case], target: str) -> list[Case]:
     return by_chance[:SHARE]
 
 
-@pytest.mark.skipif(
-    os.environ.get("CUBEPY_TEST_OPENCL_ROWS") != "1",
-    reason="drivers take minutes to build a kernel for every row: CUBEPY_TEST_OPENCL_ROWS=1",
-)
 @pytest.mark.parametrize("target", on_each())
 @pytest.mark.parametrize("row", rows())
 def test_row_computes_what_the_table_says(row: str, target: str) -> None:
