@@ -496,6 +496,5 @@ RETURN = op(
 LEAVE = op("leave", rule=fixed(VOID), traits=Trait.EXIT, doc="Leaves the innermost `block`.")
 CALL = op("call", "*arguments", rule=rules.call, traits=Trait.READS | Trait.WRITES,
           doc="Calls the function `callee`; `results` names its result types.")  # fmt: skip
-TUPLE_GET = op(
-    "tuple_get", "tuple", rule=rules.tuple_get, doc="Element `index` of a call's results."
-)
+TUPLE_GET = op("tuple_get", "tuple", rule=rules.tuple_get,
+               doc="Element `index` of a call's results.")  # fmt: skip

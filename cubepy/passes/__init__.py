@@ -6,6 +6,7 @@ Before and After, which a test runs.
 
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.check_cooperation import check_cooperation
+from cubepy.passes.choose_intrinsics import choose_intrinsics
 from cubepy.passes.context import Library, PassContext, no_library
 from cubepy.passes.drop_bounds_checks import drop_bounds_checks
 from cubepy.passes.eliminate_dead_code import eliminate_dead_code
@@ -35,6 +36,7 @@ __all__ = [
     "PassContext",
     "annotate_buffer_access",
     "check_cooperation",
+    "choose_intrinsics",
     "drop_bounds_checks",
     "eliminate_dead_code",
     "eliminate_dead_stores",

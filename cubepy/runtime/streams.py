@@ -84,7 +84,7 @@ class WorkerStream(Stream):
 
     def record(self) -> Event:
         """An event behind the last launch."""
-        return self._worker.last() or HostEvent.now(self)
+        return self._worker.behind(self)
 
     def wait(self, event: Event) -> None:
         """The thread waits."""
@@ -138,6 +138,15 @@ class _Worker:
         """The event behind all work, None if there is none."""
         with self._changed:
             return self._pending[-1].event if self._pending else None
+
+    def behind(self, stream: object) -> HostEvent:
+        """The event behind all work; with none left, one that tells how the work ended."""
+        with self._changed:
+            if self._pending:
+                return self._pending[-1].event
+            event = HostEvent(stream)
+            event.reach(self._error)
+            return event
 
     def raise_error(self) -> None:
         """Raise the error that stopped the work, once."""

@@ -180,7 +180,7 @@ def test_library_functions_are_compiled_without_flags(name: str, type: str) -> N
     """So they are the same code, within the same error, in every mode."""
     x = np.ones(64, DTYPES[type])
     llvm = loose().over(64).inspect(LIBRARY[name], x, x, x.copy(), target=TARGET).llvm
-    assert re.search(r"= f(add|mul|sub|cmp) ", llvm)
+    assert re.search(r"= f(add|mul|sub|cmp|div) ", llvm)
     assert not FLAGGED.search(llvm)
 
 

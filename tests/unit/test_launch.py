@@ -491,21 +491,3 @@ def test_helpers_can_be_called_with_numbers(monkeypatch: pytest.MonkeyPatch) -> 
         grown("2")
     with pytest.raises(ArgumentError, match=r"polar: argument 'x': 1e.300 is too large for f32"):
         polar(1e300, 0.0)
-
-
-@cb.cube
-def numbered(out: Array[i32]) -> None:
-    i = cb.ABSOLUTE_POS
-    out[i] += i32(i) + 1
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(
-    "shape", [(7,), (3, 5), (100, 100), (1, 33), (3, 4, 5), (2, 1, 70), (0, 4)]
-)
-def test_linear_position_counts_the_shape_launched_over(
-    shape: tuple[int, ...], device: str
-) -> None:
-    out = np.zeros(shape, np.int32)
-    numbered.over(shape, device=device)(out.ravel())
-    np.testing.assert_array_equal(out.ravel(), np.arange(out.size) + 1)

@@ -145,9 +145,12 @@ def test_show_takes_the_shape_of_a_launch(
 def test_show_without_a_kernel_lists_them(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, complaint = run(capsys, "show", str(file))
     assert status == 1
-    assert complaint == f"{file}: which kernel? it has\n  {file}:Group.scale\n  {file}:paint\n"
+    assert (
+        complaint
+        == f"{file}: which kernel? it has\n  {file}:Group.scale\n  {file}:paint\n  {file}:trace\n"
+    )
     _, _, complaint = run(capsys, "show", f"{file}:pain")
-    assert f"  {file}:paint\n  help: did you mean paint?" in complaint
+    assert f"  {file}:trace\n  help: did you mean paint?" in complaint
     (file.parent / "one.py").write_text(
         "import cubepy as cb\n\n\n@cb.cube\ndef only(x: cb.Array[cb.f32]):\n    x[0] = 1.0\n"
     )

@@ -13,7 +13,7 @@ import cubepy as cb
 from cubepy import Array, Comptime, Tensor, f32, i32, i64
 from cubepy.errors import OutOfBoundsError
 
-DEVICES = ("reference", "cpu+gang=4", "cpu", "cpu+gang=64")
+DEVICES = ("reference+races=shared", "cpu+gang=4", "cpu", "cpu+gang=64")
 BOUNDS = st.one_of(st.none(), st.integers(-3, 14))
 STEPS = st.one_of(st.none(), st.sampled_from([1, 2, 3, 7, -1, -2, -5, 0, 100, -100]))
 SLICES = st.builds(slice, BOUNDS, BOUNDS, STEPS)

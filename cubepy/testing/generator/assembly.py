@@ -12,8 +12,8 @@ import random
 from cubepy.ir import BOOL, I64, INDEX, SCALARS, Scalar
 from cubepy.records import dataclass, field
 from cubepy.testing.generator.accesses import commutative
+from cubepy.testing.generator.callees import Helpers
 from cubepy.testing.generator.expressions import Expressions, spelling
-from cubepy.testing.generator.helpers import Helpers
 from cubepy.testing.generator.layout import Layout
 from cubepy.testing.generator.model import (
     Feature,

@@ -133,7 +133,8 @@ def test_text_given_to_exec_is_found_in_the_caller() -> None:
 
 
 def test_text_that_is_nowhere_is_an_error_that_offers_cubepy_exec() -> None:
-    parts = ["import cubepy as cb\n", "@cb.cube\n", "def hidden_kernel(x):\n", "    x[0] = 7.0\n"]
+    parts = ["import cubepy as cb\n", "@cb.cube\n", "def hidden_kernel(x):\n"]
+    parts += ["    x[cb.ABSOLUTE_POS] = 7.0\n"]
     names: dict[str, Any] = {}
     with pytest.raises(SourceUnavailable, match=r"cubepy\.exec"):
         exec("".join(parts), names)

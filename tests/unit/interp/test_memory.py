@@ -99,7 +99,7 @@ def test_access_outside_is_reported_with_its_place(check: str) -> None:
         launch(kernel, x, y, cubes=2)
     assert caught.value.loc.line == 7
     message = "unit (2, 0, 0) of cube (1, 0, 0) reads `x[6]`, outside of its length 6"
-    assert str(caught.value) == f"peek.py:7:5: error: {message}"
+    assert str(caught.value).startswith(f"peek.py:7:5: error: {message}")
     launch(kernel, y, x, cubes=2)  # everything read is inside
 
 

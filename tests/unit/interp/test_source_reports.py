@@ -112,12 +112,12 @@ def test_unwritten_memory_shows_its_line() -> None:
     assert "`part[7]`" in str(found)
 
 
-def test_races_in_buffers_are_found_on_request() -> None:
+def test_races_in_buffers_are_found_unless_told_otherwise() -> None:
     x = np.arange(8, dtype=np.int32)
-    shifted.launch(x, cube_count=2, cube_dim=4, device="reference")
+    shifted.launch(x, cube_count=2, cube_dim=4, device="reference+races=shared")
     found = fault(
         DataRaceError,
-        lambda: shifted.launch(x, cube_count=2, cube_dim=4, device="reference+races=all"),
+        lambda: shifted.launch(x, cube_count=2, cube_dim=4, device="reference"),
     )
     assert found.loc.line == line_of("own")
     assert found.diagnostics[0].notes[0][1].line == line_of("neighbour")
