@@ -8,6 +8,7 @@ from cubepy.errors import ComptimeError, CubeSyntaxError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic, required
 from cubepy.frontend.coercion import Operand, convert, literal, typed
 from cubepy.frontend.comptime import comptime_value, known_value
+from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import type_argument
 from cubepy.frontend.values import (
@@ -31,9 +32,11 @@ def _shape(frame: Frame, operand: Operand, name: str) -> tuple[int, ...]:
     found = comptime_value(frame, operand.value, operand.node, f"the shape of {name}")
     shape = tuple(found) if isinstance(found, tuple | list) else (found,)
     if not shape or not all(isinstance(extent, int) and extent > 0 for extent in shape):
+        plain = isinstance(found, int | float | str | tuple)
+        shown = repr(found) if plain else describe_object(found)
         raise frame.error(
             CubeValueError,
-            f"the shape of {name} is {found!r}, not one or more whole numbers above 0",
+            f"the shape of {name} is {shown}, not one or more whole numbers above 0",
             operand.node,
             f"for example {name}(f32, (16, 16))",
         )

@@ -88,6 +88,8 @@ def _elementwise(row: OpDef) -> Callable[[Frame, Call], Value]:
 
 def apply_row(frame: Frame, row: OpDef, operands: list[Operand], at: ast.AST, name: str) -> Value:
     """One op on operands brought to one type."""
+    if not operands:
+        raise frame.error(CubeTypeError, f"{name} is called without values", at, f"{name}(a, b)")
     for operand in operands:
         if not is_number(operand.value):
             typed(frame, operand.value, operand.node)

@@ -21,7 +21,10 @@ def bound_arguments(
     complaint = _complaint(name, signature, arguments, keywords)
     if complaint:
         raise ArgumentError(complaint)
-    bound = signature.bind(*arguments, **keywords)
+    try:
+        bound = signature.bind(*arguments, **keywords)
+    except TypeError as error:
+        raise ArgumentError(f"{name}: {error}") from None
     bound.apply_defaults()
     return bound
 

@@ -63,6 +63,12 @@ _ERF = np.vectorize(math.erf, otypes=[np.float64])
 _ERFC = np.vectorize(math.erfc, otypes=[np.float64])
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    """Annex F: 1 for an exponent of 0 and for a base of 1, whatever NaN stands beside it."""
+    certain = (exponent == 0) | (base == 1)
+    return np.where(certain, np.ones_like(base), np.power(base, exponent))
+
+
 def _hypot(x: Array, y: Array) -> Any:
     """Infinite beside a NaN of any kind; the C library makes an exception of signalling ones."""
     return np.where(np.isinf(x) | np.isinf(y), np.inf, np.hypot(x, y))
@@ -75,7 +81,7 @@ _SPECIAL: Mapping[str, Callable[..., Any]] = {
     "degrees": np.degrees, "radians": np.radians, "sinh": np.sinh, "cosh": np.cosh,
     "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "cbrt": np.cbrt,
-    "rsqrt": lambda x: 1 / np.sqrt(x), "hypot": _hypot, "erf": _ERF, "erfc": _ERFC, "pow": np.power,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "hypot": _hypot, "erf": _ERF, "erfc": _ERFC, "pow": _power,
 }  # fmt: skip
 
 
