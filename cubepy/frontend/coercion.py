@@ -32,7 +32,7 @@ from cubepy.frontend.values import (
     as_array,
     is_number,
 )
-from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar, ops
+from cubepy.ir import BOOL, F32, F64, I64, INDEX, Op, Scalar, ops
 from cubepy.records import dataclass
 
 __all__ = [
@@ -380,7 +380,9 @@ def _of_literals(values: Sequence[Any]) -> Scalar:
     types = [default_type(value) for value in values]
     if any(type is not None and type.is_float for type in types):
         return F32
-    return max((type for type in types if type is not None), key=lambda type: type.bits)
+    fitting = [type for type in types if type is not None]
+    # where no type holds a number, bringing it to the largest says so
+    return max(fitting, key=lambda type: type.bits, default=I64)
 
 
 def _retype_integers(frame: Frame, operands: Sequence[Operand], wanted: Scalar) -> bool:
