@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import cubepy as cb
-from benchmarks.rows.row import Array, Call, Row, random
+from benchmarks.rows.row import Array, Call, Row, over_last, random
 from cubepy import Array as Elements
 from cubepy import Tensor, f32, i32
 from examples import kernels
@@ -275,16 +275,6 @@ def swapped_arguments() -> list[Any]:
     return [x, np.int32(GRID), np.zeros_like(x)]
 
 
-def over_out(kernel: Any) -> Any:
-    """Launches with one unit for each element of the last argument."""
-
-    def ours(arguments: list[Any]) -> Call:
-        launch = kernel.over(arguments[-1].size)
-        return lambda: launch(*arguments)
-
-    return ours
-
-
 def swapped_is_right(arrays: list[Array]) -> bool:
     x, out = (array.reshape(-1, 2, GRID) for array in arrays)
     return np.array_equal(out, x[:, ::-1])
@@ -343,12 +333,12 @@ ROWS = (
         local_sizes=(None, (256, 1), (1024, 1)), moved_bytes=8 * GRID * GRID,
     ),
     Row(
-        name="swapped", arguments=swapped_arguments, ours=over_out(swapped),
+        name="swapped", arguments=swapped_arguments, ours=over_last(swapped),
         is_right=swapped_is_right, source=SWAPPED, global_size=(GRID * GRID,),
         local_sizes=(None, (1024,), (8192,)), moved_bytes=8 * GRID * GRID,
     ),
     Row(
-        name="gather", arguments=gather_arguments, ours=over_out(gather),
+        name="gather", arguments=gather_arguments, ours=over_last(gather),
         is_right=gather_is_right, source=GATHER, global_size=(GRID * GRID,),
         local_sizes=(None, (1024,), (8192,)),
     ),

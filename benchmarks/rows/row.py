@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Array", "Call", "Row", "random"]
+__all__ = ["Array", "Call", "Row", "over_last", "random"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Call = Callable[[], object]
@@ -41,3 +41,13 @@ class Row:
 def random(seed: int) -> np.random.Generator:
     """The same numbers on both sides and in every run."""
     return np.random.default_rng(seed)
+
+
+def over_last(kernel: Any) -> Any:
+    """Launches with one unit for each element of the last argument."""
+
+    def ours(arguments: list[Any]) -> Call:
+        launch = kernel.over(arguments[-1].size)
+        return lambda: launch(*arguments)
+
+    return ours

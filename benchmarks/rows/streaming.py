@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 import cubepy as cb
-from benchmarks.rows.row import Array, Call, Row, random
+from benchmarks.rows.row import Array, Row, over_last, random
 from cubepy import Array as Elements
 from cubepy import f32, f64, u8, u32
 from examples import kernels
@@ -16,16 +16,6 @@ __all__ = ["ROWS"]
 LENGTH = 16 << 20
 GROUPS = (None, (1024,), (8192,))
 SAMPLE = slice(None, None, 97)
-
-
-def over_last(kernel: Any) -> Any:
-    """Launches with one unit for each element of the last argument."""
-
-    def ours(arguments: list[Any]) -> Call:
-        launch = kernel.over(arguments[-1].size)
-        return lambda: launch(*arguments)
-
-    return ours
 
 
 def close(exact: Any, tolerance: float = 1e-5) -> Any:

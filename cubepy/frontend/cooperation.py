@@ -12,7 +12,17 @@ from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.descriptions import describe_object, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.values import NONE, Known, Value
-from cubepy.ir import BOOL, I32, SCOPES, Op, OpDef, Scalar, ops
+from cubepy.ir import (
+    BOOL,
+    I32,
+    PLANE_REDUCTIONS,
+    PLANE_SCANS,
+    SCOPES,
+    Op,
+    OpDef,
+    neutral_of,
+    ops,
+)
 
 __all__: list[str] = []
 
@@ -63,16 +73,7 @@ def lower_cube_uniform(frame: Frame, call: Call) -> Value:
 # ── plane operations ─────────────────────────────────────────────────────────────────────────────
 
 
-def _identity(row: OpDef, type: Scalar) -> bool | int | float:
-    """The value that changes nothing in a reduction."""
-    if row is ops.PLANE_MIN:
-        return float("inf") if type.is_float else type.maximum
-    if row is ops.PLANE_MAX:
-        return float("-inf") if type.is_float else type.minimum
-    one = row in (ops.PLANE_PROD, ops.PLANE_INCLUSIVE_PROD, ops.PLANE_EXCLUSIVE_PROD)
-    if type.is_float:
-        return 1.0 if one else -0.0
-    return 1 if one else 0
+_COMBINED = {**PLANE_REDUCTIONS, **{row: combine for row, (combine, _) in PLANE_SCANS.items()}}
 
 
 def _reduction(row: OpDef) -> Callable[[Frame, Call], Value]:
@@ -89,7 +90,7 @@ def _reduction(row: OpDef) -> Callable[[Frame, Call], Value]:
                 f"convert: {call.name}(i32({snippet(operand.node)}))",
             )
         if where is not None:
-            neutral = frame.const(type, _identity(row, type), call.node)
+            neutral = frame.const(type, neutral_of(_COMBINED[row], type), call.node)
             op = _where(frame, where, op, neutral, call.node)
         return frame.emit(row, op, at=call.node)
 
@@ -155,10 +156,7 @@ def _flag(frame: Frame, where: Operand) -> Op | None:
     return condition
 
 
-for _row in (
-    ops.PLANE_SUM, ops.PLANE_PROD, ops.PLANE_MIN, ops.PLANE_MAX, ops.PLANE_INCLUSIVE_SUM,
-    ops.PLANE_EXCLUSIVE_SUM, ops.PLANE_INCLUSIVE_PROD, ops.PLANE_EXCLUSIVE_PROD,
-):  # fmt: skip
+for _row in _COMBINED:
     lowers_intrinsic(_row.python)(_reduction(_row))
 for _row in (ops.PLANE_ALL, ops.PLANE_ANY, ops.PLANE_BALLOT):
     lowers_intrinsic(_row.python)(_vote(_row))

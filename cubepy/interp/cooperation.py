@@ -17,7 +17,17 @@ from cubepy.interp.accesses import Handler
 from cubepy.interp.masks import Mask, Value, lanes_of
 from cubepy.interp.memory import place_of
 from cubepy.interp.state import State
-from cubepy.ir import NO_ATTRS, Evaluate, Op, OpDef, Scalar, ops
+from cubepy.ir import (
+    NO_ATTRS,
+    PLANE_REDUCTIONS,
+    PLANE_SCANS,
+    Evaluate,
+    Op,
+    OpDef,
+    Scalar,
+    neutral_of,
+    ops,
+)
 
 __all__ = ["HANDLERS"]
 
@@ -166,15 +176,7 @@ def _type(op: Op) -> Scalar:
 
 
 def _neutral(opdef: OpDef, type: Scalar) -> Value:
-    """The value that changes nothing: of a float sum it is -0.0."""
-    infinity = float("inf")
-    number: float = {
-        ops.ADD: -0.0 if type.is_float else 0,
-        ops.MUL: 1,
-        ops.MIN: infinity if type.is_float else type.maximum,
-        ops.MAX: -infinity if type.is_float else type.minimum,
-    }[opdef]
-    return np.asarray(number).astype(type.numpy)
+    return np.asarray(neutral_of(opdef, type)).astype(type.numpy)
 
 
 def _reduction(opdef: OpDef) -> Handler:
@@ -250,14 +252,8 @@ HANDLERS: Mapping[OpDef, Handler] = {
     ops.FENCE: fence,
     ops.SYNC_PLANE: sync_plane,
     ops.CUBE_UNIFORM: cube_uniform,
-    ops.PLANE_SUM: _reduction(ops.ADD),
-    ops.PLANE_PROD: _reduction(ops.MUL),
-    ops.PLANE_MIN: _reduction(ops.MIN),
-    ops.PLANE_MAX: _reduction(ops.MAX),
-    ops.PLANE_INCLUSIVE_SUM: _scan(ops.ADD),
-    ops.PLANE_EXCLUSIVE_SUM: _scan(ops.ADD, 0),
-    ops.PLANE_INCLUSIVE_PROD: _scan(ops.MUL),
-    ops.PLANE_EXCLUSIVE_PROD: _scan(ops.MUL, 1),
+    **{row: _reduction(combine) for row, combine in PLANE_REDUCTIONS.items()},
+    **{row: _scan(*scan) for row, scan in PLANE_SCANS.items()},
     ops.PLANE_BROADCAST: _from_lane(lambda own, lane: lane),
     ops.PLANE_SHUFFLE: _from_lane(lambda own, lane: lane),
     ops.PLANE_SHUFFLE_XOR: _from_lane(lambda own, operand: own ^ operand),

@@ -7,6 +7,7 @@ from cubepy.ir import ops
 from cubepy.ir.builder import Builder, OpenRegion, param
 from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
 from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
+from cubepy.ir.planes import PLANE_REDUCTIONS, PLANE_SCANS, neutral_of
 from cubepy.ir.printer import print_function, print_kernel, print_value
 from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
 from cubepy.ir.reading import parse_kernel
@@ -64,6 +65,8 @@ __all__ = [
     "INTEGERS",
     "LEVELS",
     "NO_ATTRS",
+    "PLANE_REDUCTIONS",
+    "PLANE_SCANS",
     "PURE",
     "SCALARS",
     "SCOPES",
@@ -106,6 +109,7 @@ __all__ = [
     "falls_through",
     "freeze_attrs",
     "map_bodies",
+    "neutral_of",
     "ops",
     "orders_of",
     "param",

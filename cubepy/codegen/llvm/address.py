@@ -108,11 +108,7 @@ def _vector_terms(gang: Gang, memory: Op, index: Op, axis: int, known: int | Non
         factor = gang.vec.const(INDEX, known)
     else:
         stride = gang.module.word(WordKind.STRIDE, gang.module.params[memory], axis)
-        lanes, type = gang.layout.lanes, gang.vec.type(INDEX)
-        first = gang.w.value(f"insertelement {type} poison, i64 {stride}, i64 0")
-        factor = gang.w.value(
-            f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
-        )
+        factor = gang.vec.everywhere("i64", stride)
     return [gang.vec.instruction("mul", INDEX, vector, factor) for vector in vectors]
 
 
@@ -151,14 +147,11 @@ def _with_base(gang: Gang, base: str, stride: int, vector: str) -> str:
 
 def lane_offsets(gang: Gang, base: str, stride: int) -> str:
     """Base + stride * lane as a vector of i64."""
-    lanes, type = gang.layout.lanes, gang.vec.type(INDEX)
-    ramp = "<" + ", ".join(f"i64 {lane * stride}" for lane in range(lanes)) + ">"
+    lanes = range(gang.layout.lanes)
+    ramp = "<" + ", ".join(f"i64 {lane * stride}" for lane in lanes) + ">"
     if base == "0":
         return ramp
-    first = gang.w.value(f"insertelement {type} poison, i64 {base}, i64 0")
-    spread = gang.w.value(
-        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
-    )
+    spread = gang.vec.everywhere("i64", base)
     return gang.vec.instruction("add", INDEX, spread, ramp) if stride else spread
 
 

@@ -83,14 +83,6 @@ def _near(gang: Gang, op: Op, scalar: Scalar, quotient: str, remainder: str, div
 
 
 def _choose(gang: Gang, scalar: Scalar, first: str, a: str, b: str) -> str:
-    return gang.vec.select(
-        first, scalar, _everywhere(gang, scalar, a), _everywhere(gang, scalar, b)
-    )
-
-
-def _everywhere(gang: Gang, scalar: Scalar, name: str) -> str:
-    type, element, lanes = gang.vec.type(scalar), gang.one.type(scalar), gang.layout.lanes
-    first = gang.w.value(f"insertelement {type} poison, {element} {name}, i64 0")
-    return gang.w.value(
-        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
-    )
+    element = gang.one.type(scalar)
+    either = (gang.vec.everywhere(element, name) for name in (a, b))
+    return gang.vec.select(first, scalar, *either)

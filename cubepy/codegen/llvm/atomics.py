@@ -102,7 +102,7 @@ def _load_once(
     gang: Gang, op: Op, element: Scalar, pointer: str, mask: tuple[str, ...]
 ) -> tuple[str, ...]:
     """What all lanes load from one place."""
-    type, vector = register_type(element), gang.vec.type(element)
+    type = register_type(element)
     loaded = guarded(
         gang,
         gang.any(mask),
@@ -110,10 +110,7 @@ def _load_once(
         gang.one.const(element, 0),
         lambda: _update(gang, op, element, pointer, ()),
     )
-    first = gang.w.value(f"insertelement {vector} poison, {type} {loaded}, i64 0")
-    lanes = f"<{gang.layout.lanes} x i32>"
-    spread = f"shufflevector {vector} {first}, {vector} poison, {lanes} zeroinitializer"
-    return (gang.w.value(spread),) * gang.parts
+    return (gang.vec.everywhere(type, loaded),) * gang.parts
 
 
 def emit_fence(gang: Gang, op: Op) -> None:

@@ -133,7 +133,7 @@ def _make_lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
             _window(gang, base, extent, may_be_negative=offset is None or offset < 0)
             for base in value.names
         )
-    limit = spread_scalar(gang, extent)
+    limit = gang.vec.everywhere("i64", extent)
     return tuple(
         gang.vec.compare("icmp ult", INDEX, vector, limit) for vector in gang.vectors(index)
     )
@@ -154,17 +154,6 @@ def position_offset(op: Op, depth: int = 8) -> int | None:
     return inner + constant if op.opdef is ops.ADD else inner - constant
 
 
-def spread_scalar(gang: Gang, name: str) -> str:
-    """An i64 in every lane."""
-    if not name.startswith("%"):
-        return gang.vec.const(INDEX, int(name))
-    type, lanes = gang.vec.type(INDEX), gang.layout.lanes
-    first = gang.w.value(f"insertelement {type} poison, i64 {name}, i64 0")
-    return gang.w.value(
-        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
-    )
-
-
 def lane_limit(gang: Gang, base: str, bound: str) -> str:
     """The number of lanes l with base + l < bound, 0 to L, as i32; saturating, so no
     wrap-around.
@@ -177,11 +166,8 @@ def lane_limit(gang: Gang, base: str, bound: str) -> str:
 
 def lanes_below(gang: Gang, limit: str) -> str:
     """The mask of lanes whose number is below an i32."""
-    lanes = gang.layout.lanes
-    type = f"<{lanes} x i32>"
-    first = gang.w.value(f"insertelement {type} poison, i32 {limit}, i64 0")
-    wide = gang.w.value(f"shufflevector {type} {first}, {type} poison, {type} zeroinitializer")
-    ramp = "<" + ", ".join(f"i32 {lane}" for lane in range(lanes)) + ">"
+    wide, type = gang.vec.everywhere("i32", limit), gang.vec.integer(32)
+    ramp = "<" + ", ".join(f"i32 {lane}" for lane in range(gang.layout.lanes)) + ">"
     return gang.w.value(f"icmp ult {type} {ramp}, {wide}")
 
 
@@ -198,15 +184,9 @@ def combined(gang: Gang, bounds: Bounds) -> tuple[str, ...]:
     """All conditions as masks."""
     masks: Mask = bounds.masks
     if bounds.each_part:
-        masks = gang.mask_and(masks, tuple(_spread_flag(gang, flag) for flag in bounds.each_part))
+        masks = gang.mask_and(
+            masks, tuple(gang.vec.everywhere("i1", flag) for flag in bounds.each_part)
+        )
     if bounds.scalar is not None:
-        masks = gang.mask_and(masks, (_spread_flag(gang, bounds.scalar),) * gang.parts)
+        masks = gang.mask_and(masks, (gang.vec.everywhere("i1", bounds.scalar),) * gang.parts)
     return gang.mask_parts(masks)
-
-
-def _spread_flag(gang: Gang, flag: str) -> str:
-    type, lanes = gang.mask_type, gang.layout.lanes
-    first = gang.w.value(f"insertelement {type} poison, i1 {flag}, i64 0")
-    return gang.w.value(
-        f"shufflevector {type} {first}, {type} poison, <{lanes} x i32> zeroinitializer"
-    )

@@ -18,9 +18,7 @@ from cubepy.codegen.llvm.together import (
     least,
     runs_together,
 )
-from cubepy.codegen.llvm.values import Value
 from cubepy.ir import Op, Region, Scalar, ops
-from cubepy.ir.analyses import Shape
 from cubepy.records import dataclass
 
 _EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
@@ -377,23 +375,13 @@ def _staying(
     gang: Gang, scope: Scope, scalar: Scalar, counter: str, lane_trips: tuple[str, ...]
 ) -> str:
     """Keep the lanes with trips left; whether there are any."""
-    wide = spread_here(gang, scalar, Value(shape=Shape(0), names=(counter,)))
+    wide = gang.vec.everywhere(gang.one.type(scalar), counter)
     staying = gang.mask_and(
         gang.load_mask(scope.alive),
         tuple(gang.vec.compare("icmp ult", scalar, wide, limit) for limit in lane_trips),
     )
     gang.store_mask(scope.alive, staying)
     return gang.any(staying)
-
-
-def spread_here(gang: Gang, scalar: Scalar, value: Value) -> str:
-    """A uniform value as a vector, at this place."""
-    element, vector = gang.one.type(scalar), gang.vec.type(scalar)
-    first = gang.w.value(f"insertelement {vector} poison, {element} {value.names[0]}, i64 0")
-    lanes = gang.layout.lanes
-    return gang.w.value(
-        f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer"
-    )
 
 
 def _uniform_trips(gang: Gang, op: Op, scalar: Scalar) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 from cubepy.ir import BufferType, Kernel, Op, Region, StrideClass, Trait, ops
 
-__all__ = ["runs_along_y"]
+__all__ = ["LOOP_WEIGHT", "runs_along_y"]
 
 _FREE = frozenset(
     [f"{name}_{axis}" for name in ("absolute_pos", "extent", "cube_count") for axis in "xyz"]
 )
 _LINEAR = (ops.ADD, ops.SUB, ops.CAST, ops.NEG)
-_LOOP_WEIGHT = 16
+# What an op in a loop counts for, a level.
+LOOP_WEIGHT = 16
 _DEPTH = 12
 
 
@@ -37,7 +38,7 @@ def runs_along_y(kernel: Kernel) -> bool:
 def _weighted(region: Region, weight: int) -> Iterator[tuple[Op, int]]:
     for op in region.ops:
         yield op, weight
-        inside = weight * (_LOOP_WEIGHT if op.opdef in (ops.FOR, ops.WHILE) else 1)
+        inside = weight * (LOOP_WEIGHT if op.opdef in (ops.FOR, ops.WHILE) else 1)
         for inner in op.regions:
             yield from _weighted(inner, inside)
 

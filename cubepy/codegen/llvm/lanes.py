@@ -44,6 +44,18 @@ class Lanes:
         """A constant in every lane."""
         return typed_constant(scalar, value, self.lanes)
 
+    def everywhere(self, element: str, name: str) -> str:
+        """A scalar of an LLVM type in every lane."""
+        if not name.startswith("%"):
+            return splat(element, name, self.lanes)
+        vector = shaped(element, self.lanes)
+        first = self.w.value(f"insertelement {vector} poison, {element} {name}, i64 0")
+        return self.w.value(
+            f"shufflevector {vector} {first}, {vector} poison, "
+            f"<{self.lanes} x i32> zeroinitializer",
+            "b",
+        )
+
     def int_const(self, bits: int, value: int) -> str:
         """An integer constant of any width in every lane."""
         return splat(f"i{bits}", str(value), self.lanes)

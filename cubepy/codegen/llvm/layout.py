@@ -9,7 +9,7 @@ gang, affine in the lane, or varying.
 
 from __future__ import annotations
 
-from cubepy.codegen.llvm.direction import runs_along_y
+from cubepy.codegen.llvm.direction import LOOP_WEIGHT, runs_along_y
 from cubepy.errors import ConfigError
 from cubepy.ir import (
     BOOL,
@@ -222,9 +222,6 @@ def _computes_wide(op: Op) -> bool:
     return isinstance(scalar, Scalar) and scalar.bits == 64 and scalar is not INDEX
 
 
-_LOOP_WEIGHT = 16
-
-
 def _work(kernel: Kernel) -> int:
     """A rough count of operations a unit runs: loops count sixteen times a level."""
 
@@ -232,7 +229,7 @@ def _work(kernel: Kernel) -> int:
         total = 0
         for op in region_ops:
             inner = sum(weigh(region.ops) for region in op.regions)
-            total += 1 + inner * (_LOOP_WEIGHT if op.opdef in (ops.FOR, ops.WHILE) else 1)
+            total += 1 + inner * (LOOP_WEIGHT if op.opdef in (ops.FOR, ops.WHILE) else 1)
         return total
 
     return max(1, weigh(kernel.body.ops))

@@ -9,35 +9,12 @@ from __future__ import annotations
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.types import memory_type, register_type, typed_constant
-from cubepy.ir import BOOL, Op, OpDef, Scalar, ops
+from cubepy.ir import BOOL, PLANE_REDUCTIONS, PLANE_SCANS, Op, OpDef, Scalar, neutral_of, ops
 
 __all__ = ["emit_plane"]
 
-_REDUCTIONS = {
-    ops.PLANE_SUM: ops.ADD,
-    ops.PLANE_PROD: ops.MUL,
-    ops.PLANE_MIN: ops.MIN,
-    ops.PLANE_MAX: ops.MAX,
-}
-_SCANS = {
-    ops.PLANE_INCLUSIVE_SUM: (ops.ADD, True),
-    ops.PLANE_EXCLUSIVE_SUM: (ops.ADD, False),
-    ops.PLANE_INCLUSIVE_PROD: (ops.MUL, True),
-    ops.PLANE_EXCLUSIVE_PROD: (ops.MUL, False),
-}
 _SHUFFLES = (ops.PLANE_BROADCAST, ops.PLANE_SHUFFLE, ops.PLANE_SHUFFLE_XOR, ops.PLANE_SHUFFLE_UP,
              ops.PLANE_SHUFFLE_DOWN)  # fmt: skip
-
-
-def identity(row: OpDef, scalar: Scalar) -> int | float:
-    """The operand that changes nothing."""
-    if row is ops.ADD:
-        return -0.0 if scalar.is_float else 0
-    if row is ops.MUL:
-        return 1
-    if scalar.is_float:
-        return float("inf") if row is ops.MIN else float("-inf")
-    return scalar.maximum if row is ops.MIN else scalar.minimum
 
 
 def emit_plane(gang: Gang, op: Op) -> None:
@@ -45,9 +22,9 @@ def emit_plane(gang: Gang, op: Op) -> None:
     row = op.opdef
     if row is ops.SYNC_PLANE:
         return
-    if row in _REDUCTIONS:
+    if row in PLANE_REDUCTIONS:
         gang.define(op, tuple(_reduce(gang, op, number) for number in range(gang.parts)))
-    elif row in _SCANS:
+    elif row in PLANE_SCANS:
         gang.define(op, tuple(_scan(gang, op, number) for number in range(gang.parts)))
     elif row in _SHUFFLES:
         gang.define(op, tuple(_shuffle(gang, op, number) for number in range(gang.parts)))
@@ -76,10 +53,10 @@ def _permute(gang: Gang, scalar: Scalar, value: str, order: list[int]) -> str:
 
 
 def _reduce(gang: Gang, op: Op, number: int) -> str:
-    row, scalar = _REDUCTIONS[op.opdef], op.type
+    row, scalar = PLANE_REDUCTIONS[op.opdef], op.type
     assert isinstance(scalar, Scalar)
     total = gang.vectors(op.operands[0])[number]
-    total = _existing(gang, number, scalar, total, identity(row, scalar))
+    total = _existing(gang, number, scalar, total, neutral_of(row, scalar))
     distance, lanes = 1, gang.layout.lanes
     while distance < lanes:
         other = _permute(gang, scalar, total, [lane ^ distance for lane in range(lanes)])
@@ -89,17 +66,17 @@ def _reduce(gang: Gang, op: Op, number: int) -> str:
 
 
 def _scan(gang: Gang, op: Op, number: int) -> str:
-    (row, inclusive), scalar = _SCANS[op.opdef], op.type
+    (row, first), scalar = PLANE_SCANS[op.opdef], op.type
     assert isinstance(scalar, Scalar)
     type, element = gang.vec.type(scalar), register_type(scalar)
-    neutral = identity(row, scalar)
+    neutral = neutral_of(row, scalar)
     value = _existing(gang, number, scalar, gang.vectors(op.operands[0])[number], neutral)
     running, result = "", "poison"
-    start = typed_constant(scalar, 0 if row is ops.ADD else 1, 0)
+    start = "" if first is None else typed_constant(scalar, first, 0)
     for lane in range(gang.layout.lanes):
         item = gang.w.value(f"extractelement {type} {value}, i64 {lane}")
         following = item if lane == 0 else _combine(gang, row, scalar, running, item, lanes=False)
-        written = following if inclusive else (running or start)
+        written = following if first is None else (running or start)
         result = gang.w.value(f"insertelement {type} {result}, {element} {written}, i64 {lane}")
         running = following
     return result

@@ -103,13 +103,8 @@ def _vector_split(
     """
     lanes, type32, type64 = gang.layout.lanes, gang.vec.integer(32), gang.vec.integer(64)
     rest = gang.w.value(f"trunc i64 {_rem(gang, base, size)} to i32")
-    first = gang.w.value(f"insertelement {type32} poison, i32 {rest}, i64 0")
-    spread = gang.w.value(
-        f"shufflevector {type32} {first}, {type32} poison, {type32} zeroinitializer"
-    )
-    whole = _div(gang, base, size)
-    seed = gang.w.value(f"insertelement {type64} poison, i64 {whole}, i64 0")
-    wide = gang.w.value(f"shufflevector {type64} {seed}, {type64} poison, {type32} zeroinitializer")
+    spread = gang.vec.everywhere("i32", rest)
+    wide = gang.vec.everywhere("i64", _div(gang, base, size))
     result = []
     for number in range(gang.parts):
         ramp = "<" + ", ".join(f"i32 {number * lanes + lane}" for lane in range(lanes)) + ">"
@@ -129,12 +124,7 @@ def _vector_split(
 def _linear(gang: Gang, x: Value, others: str) -> Value:
     """X plus a scalar that the whole gang shares."""
     if x.shape.level == 2:
-        first = gang.w.value(f"insertelement {gang.vec.type(INDEX)} poison, i64 {others}, i64 0")
-        type32 = gang.vec.integer(32)
-        type64 = gang.vec.type(INDEX)
-        wide = gang.w.value(
-            f"shufflevector {type64} {first}, {type64} poison, {type32} zeroinitializer"
-        )
+        wide = gang.vec.everywhere("i64", others)
         return gang.value(
             x.shape, tuple(gang.vec.instruction("add", INDEX, n, wide) for n in x.names)
         )

@@ -8,7 +8,7 @@ outside.
 from __future__ import annotations
 
 from cubepy.codegen.llvm.lanes import Lanes
-from cubepy.codegen.llvm.types import register_type, splat
+from cubepy.codegen.llvm.types import register_type
 from cubepy.codegen.llvm.writer import Lines
 from cubepy.ir import Scalar
 from cubepy.ir.analyses import Shape
@@ -34,21 +34,6 @@ class Value:
     wholes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def _is_constant(name: str) -> bool:
-    return not name.startswith("%")
-
-
-def _broadcast(lanes: Lanes, scalar: Scalar, name: str) -> str:
-    element, vector = register_type(scalar), lanes.type(scalar)
-    if _is_constant(name):
-        return splat(element, name, lanes.lanes)
-    first = lanes.w.value(f"insertelement {vector} poison, {element} {name}, i64 0")
-    return lanes.w.value(
-        f"shufflevector {vector} {first}, {vector} poison, <{lanes.lanes} x i32> zeroinitializer",
-        "b",
-    )
-
-
 def _ramp(lanes: Lanes, scalar: Scalar, stride: int) -> str:
     element = register_type(scalar)
     wrap = 1 << scalar.bits
@@ -71,8 +56,8 @@ def spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str,
 
 def _spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str, ...]:
     if value.shape.level == 0:
-        return (_broadcast(lanes, scalar, value.names[0]),) * parts
-    bases = tuple(_broadcast(lanes, scalar, name) for name in value.names)
+        return (lanes.everywhere(register_type(scalar), value.names[0]),) * parts
+    bases = tuple(lanes.everywhere(register_type(scalar), name) for name in value.names)
     if value.shape.stride == 0:
         return bases
     ramp = _ramp(lanes, scalar, value.shape.stride)

@@ -12,25 +12,13 @@ from typing import TYPE_CHECKING
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
 from cubepy.codegen.structured import HELPER, Body, Expression, binary, call, primary, unary
-from cubepy.ir import BOOL, U64, Op, OpDef, Scalar, ops
+from cubepy.ir import BOOL, PLANE_REDUCTIONS, PLANE_SCANS, U64, Op, OpDef, Scalar, ops
 
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
 
 __all__ = ["emit_plane", "emit_uniform"]
 
-_REDUCTIONS = {
-    ops.PLANE_SUM: ops.ADD,
-    ops.PLANE_PROD: ops.MUL,
-    ops.PLANE_MIN: ops.MIN,
-    ops.PLANE_MAX: ops.MAX,
-}
-_SCANS = {
-    ops.PLANE_INCLUSIVE_SUM: (ops.ADD, True),
-    ops.PLANE_EXCLUSIVE_SUM: (ops.ADD, False),
-    ops.PLANE_INCLUSIVE_PROD: (ops.MUL, True),
-    ops.PLANE_EXCLUSIVE_PROD: (ops.MUL, False),
-}
 _FAR = "((ulong)1 << 32)"
 _FENCE = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
 
@@ -63,9 +51,8 @@ def _alone(body: Body, op: Op) -> Expression:
         return unary("(ulong)", value)
     scalar = op.type
     assert isinstance(scalar, Scalar)
-    if op.opdef in _SCANS and not _SCANS[op.opdef][1]:
-        return literal(scalar, 0 if _SCANS[op.opdef][0] is ops.ADD else 1)
-    return value
+    _, first = PLANE_SCANS.get(op.opdef, (None, None))
+    return value if first is None else literal(scalar, first)
 
 
 def _together(kernel: OpenclKernel, body: Body, op: Op) -> Expression:
@@ -73,10 +60,10 @@ def _together(kernel: OpenclKernel, body: Body, op: Op) -> Expression:
     scalar = op.operands[0].type
     assert isinstance(scalar, Scalar)
     value = body.text(op.operands[0])
-    if row in _REDUCTIONS:
-        return _called(kernel, _reduction(kernel, body, _REDUCTIONS[row], scalar), value)
-    if row in _SCANS:
-        return _called(kernel, _scan(kernel, body, *_SCANS[row], scalar), value)
+    if row in PLANE_REDUCTIONS:
+        return _called(kernel, _reduction(kernel, body, PLANE_REDUCTIONS[row], scalar), value)
+    if row in PLANE_SCANS:
+        return _called(kernel, _scan(kernel, body, row, scalar), value)
     if row is ops.PLANE_BALLOT:
         return _called(kernel, _ballot(kernel), value)
     if row in (ops.PLANE_ALL, ops.PLANE_ANY):
@@ -169,14 +156,15 @@ def _reduction(kernel: OpenclKernel, body: Body, row: OpDef, scalar: Scalar) -> 
     return kernel.prelude.add(name, text)
 
 
-def _scan(kernel: OpenclKernel, body: Body, row: OpDef, inclusive: bool, scalar: Scalar) -> str:  # noqa: FBT001
+def _scan(kernel: OpenclKernel, body: Body, scan: OpDef, scalar: Scalar) -> str:
     """Each lane takes in the lanes before it, one after the other."""
+    row, first = PLANE_SCANS[scan]
+    inclusive = first is None
     type, exchange, more = register_type(scalar), _exchange(kernel, scalar), _more(kernel)
     both = _combined(kernel, body, row, scalar, "total", "next")
     word = "inclusive" if inclusive else "exclusive"
     name = f"{HELPER}plane_{word}_{row.name}_{scalar}"
-    empty = literal(scalar, 0 if row is ops.ADD else 1)
-    last = "total" if inclusive else f"lane == 0 ? {empty} : total"
+    last = "total" if first is None else f"lane == 0 ? {literal(scalar, first)} : total"
     text = (
         f"{type} {name}({type} value{_parameters(kernel)}) {{\n{_start(kernel)}"
         f"    {type} total = {exchange}(value, 0{more});\n"
