@@ -37,6 +37,9 @@ After::
 One test for all units of a cube, in place of guards and bounds tests of each: compilers that run
 units side by side must mask what only some units do, and that can cost more than the work itself.
 They also merge code that two branches have in common, so accesses of the second copy are marked.
+
+Kernels whose units work together stay as they are: a barrier must be reached by all units at one
+place, and PoCL 3.1 hangs where one stands in both arms of a branch, though all units take the same.
 """
 
 from __future__ import annotations
@@ -73,32 +76,24 @@ _LARGEST = 3000
 
 def separate_whole_cubes(kernel: Kernel, context: PassContext) -> Kernel:
     """Write the body out twice: for cubes in which every unit does everything, and for others."""
-    if sum(1 for _ in walk(kernel.body)) > _LARGEST:
+    every = list(walk(kernel.body))
+    if len(every) > _LARGEST or any(_works_together(op) for op in every):
         return kernel
     found = analyses.find_assumptions(kernel.body, analyses.analyze_cube(kernel), {})
     if not found.conditions and not found.inside:
         return kernel
-    memories = [op for op in walk(kernel.body) if op.opdef is ops.SHARED]
-    body = _without_memories(kernel.body) if memories else kernel.body
     builder = Builder()
     builder.loc = kernel.loc
     with builder.region() as opened:
-        for memory in memories:
-            builder.append(memory)
         whole = _test(builder, kernel, found)
-        arms = (_copy(body, found, {}), _set_apart(body))
+        arms = (_copy(kernel.body, found, {}), _set_apart(kernel.body))
         builder.emit(ops.IF, whole, regions=arms)
     return replace(kernel, body=opened.close())
 
 
-def _without_memories(region: Region) -> Region:
-    """The region without the declarations of the cube's memory, which stand before both copies."""
-    made = [
-        rebuilt(op, regions=tuple(map(_without_memories, op.regions))) if op.regions else op
-        for op in region.ops
-        if op.opdef is not ops.SHARED
-    ]
-    return Region(params=region.params, ops=tuple(made))
+def _works_together(op: Op) -> bool:
+    row = op.opdef
+    return row is ops.SHARED or row.has(Trait.BARRIER) or row.has(Trait.PLANE)
 
 
 def _test(builder: Builder, kernel: Kernel, found: analyses.Assumptions) -> Op:
