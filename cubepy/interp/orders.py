@@ -88,7 +88,7 @@ class Orders:
         own = self._released(lane) if releases else self._fenced.get(lane)
         rows = [row for row in (before, own) if row is not None]
         if rows:
-            self._left[place] = np.maximum.reduce(rows)
+            self._left[place] = np.max(rows, axis=0)
         else:
             self._left.pop(place, None)
 
