@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import json
-import logging
 import os
 import stat
 import sys
@@ -23,16 +20,24 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from cubepy.config import CacheConfig, current
-from cubepy.late import late_import
+from cubepy.late import LateLogger, late_import
 from cubepy.records import dataclass, field
 
-__all__ = ["DiskStore", "Entry", "Key", "key_of", "store"]
+try:  # Python's own, for `hashlib` loads all of OpenSSL
+    from _sha2 import sha256  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found] # before Python 3.12
+    except ImportError:
+        from hashlib import sha256
 
-logger = logging.getLogger("cubepy.cache")
+__all__ = ["DiskStore", "Entry", "Key", "digest_of", "key_of", "store"]
 
-_MAGIC = b"cubepy cache entry 2\n"
+logger = LateLogger("cubepy.cache")
+
+_MAGIC = b"cubepy cache entry 3\n"
 _SUFFIX = ".entry"
-_FORMAT_FOLDER = "v2"
+_FORMAT_FOLDER = "v3"
 _LOCK_SECONDS = 120.0  # then somebody died, or works very hard: making it twice does no harm
 _STALE_SECONDS = 3600.0
 _TOUCH_SECONDS = 60.0
@@ -70,14 +75,20 @@ class Entry:
 
 def key_of(parts: Iterable[tuple[str, bytes]], label: str = "") -> Key:
     """The key of named parts; order, names and bytes all count, and parts never run together."""
-    hashed = tuple((name, hashlib.sha256(data).hexdigest()) for name, data in parts)
+    hashed = tuple((name, digest_of(data)) for name, data in parts)
     key = Key(digest=_digest(hashed), parts=hashed, label=label)
-    logger.debug("key %s: %s", key.digest, ", ".join(f"{name} {part}" for name, part in hashed))
+    logger.debug("key %s: %s", key.digest, hashed)
     return key
 
 
+def digest_of(data: bytes) -> str:
+    """The SHA-256 of some bytes, as text."""
+    digest: str = sha256(data).hexdigest()
+    return digest
+
+
 def _digest(parts: tuple[tuple[str, str], ...]) -> str:
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
+    return digest_of("".join(f"{len(name)} {name} {part} " for name, part in parts).encode())
 
 
 def store() -> DiskStore:
@@ -133,15 +144,15 @@ class DiskStore:
         except OSError as error:
             logger.warning("%s is not used: %s", path, error)
             return None
-        found = _split(content)
-        if found is None or found[0] != key:
+        data = _data_of(content, key.digest)
+        if data is None:
             logger.warning("%s is damaged and is removed", path)
             _remove(path)
             return None
         if abs(time.time() - used) > _TOUCH_SECONDS:
             with contextlib.suppress(OSError):
                 os.utime(path)
-        return found[1]
+        return data
 
     def put(self, key: Key, data: bytes) -> None:
         """Publish a value; other processes see all of it or nothing."""
@@ -209,7 +220,7 @@ class DiskStore:
         damaged = []
         for path, _, _ in self._files(_SUFFIX):
             with contextlib.suppress(OSError):
-                if _split(_read_own(path)[0]) is None:
+                if _data_of(_read_own(path)[0], path.stem) is None:
                     damaged.append(path)
                     _remove(path)
         return tuple(damaged)
@@ -330,38 +341,35 @@ def _remove(path: Path) -> None:
 
 
 def _join(key: Key, data: bytes) -> bytes:
-    header = {
-        "label": key.label,
-        "parts": key.parts,
-        "sha256": hashlib.sha256(data).hexdigest(),
-    }
-    return _MAGIC + json.dumps(header).encode() + b"\n" + data
+    """A file: what it is, the digest of its key and that of the rest; then what people may ask."""
+    with late_import:
+        import json  # noqa: PLC0415 - a warm start writes nothing
+
+    header = json.dumps({"label": key.label, "parts": key.parts}).encode()
+    rest = header + b"\n" + data
+    return _MAGIC + f"{key.digest} {digest_of(rest)}\n".encode() + rest
 
 
-def _split(content: bytes) -> tuple[Key, bytes] | None:
-    """Key and value of a file, None if it is not whole."""
-    head, newline, data = content.removeprefix(_MAGIC).partition(b"\n")
-    if not content.startswith(_MAGIC) or not newline:
+def _data_of(content: bytes, digest: str) -> bytes | None:
+    """The value in a file of the key with this digest, None if the file is not whole."""
+    first, _, rest = content.removeprefix(_MAGIC).partition(b"\n")
+    if not content.startswith(_MAGIC) or first != f"{digest} {digest_of(rest)}".encode():
         return None
-    parsed = _parse_header(head)
-    if parsed is None or hashlib.sha256(data).hexdigest() != parsed[1]:
-        return None
-    return parsed[0], data
+    return rest.partition(b"\n")[2]
 
 
 def _read_header(path: Path) -> Key | None:
+    with late_import:
+        import json  # noqa: PLC0415 - for those who look into the store
+
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             return None
-        parsed = _parse_header(file.readline())
-        return parsed[0] if parsed else None
-
-
-def _parse_header(line: bytes) -> tuple[Key, str] | None:
+        file.readline()
+        line = file.readline()
     try:
         header = json.loads(line)
         parts = tuple((str(name), str(part)) for name, part in header["parts"])
-        label = str(header["label"])
-        return Key(digest=_digest(parts), parts=parts, label=label), str(header["sha256"])
+        return Key(digest=_digest(parts), parts=parts, label=str(header["label"]))
     except (ValueError, TypeError, KeyError):
         return None

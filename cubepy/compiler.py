@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from cubepy import config, frontend, ir
 from cubepy.cache import Key, key_of, store
@@ -23,7 +24,7 @@ from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
 
 __all__ = ["Observe", "Program", "Stages", "build", "finish", "library", "lower", "provide_library"]
 
-Observe = Callable[[str, ir.Kernel], None]
+Observe: TypeAlias = "Callable[[str, ir.Kernel], None]"
 # Kernels of one function kept in memory; beyond that the oldest goes.
 KEPT = 512
 

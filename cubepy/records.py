@@ -1,9 +1,9 @@
 """The standard library's `dataclass` for frozen classes, without the time it takes to make one.
 
-The standard decorator writes each method as text and compiles it, close to a millisecond a class,
-and half of the time that `import cubepy` would take. Here all frozen classes share functions that
-look up the fields; a call costs the same. Fields, defaults, `replace`, `fields` and matching are
-the standard library's own; classes that are not frozen are made by it altogether.
+The standard decorator takes up to a millisecond a class, for it writes methods as text, compiles
+them, and looks for special annotations: most of the time that `import cubepy` would take. Here all
+frozen classes share functions that look up the fields; a call costs the same. `Field`, `replace`
+and `fields` are the standard library's own; classes that are not frozen are made by it altogether.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_dataclass, replace
+from inspect import get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, cast
@@ -41,22 +42,19 @@ def _dataclass(
 
 def _frozen(cls: type, *, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:
     own = {name for name, value in vars(cls).items() if value is not None}
-    # The standard library wants subclasses of frozen classes to be frozen by itself.
-    frozen = any(hasattr(base, "__dataclass_params__") for base in cls.__mro__[1:])
-    collect = dataclasses.dataclass(
-        init=False, repr=False, eq=False, kw_only=kw_only, frozen=frozen
-    )
-    made: Any = collect(cls)
-    made.__dataclass_params__.frozen = True
-    known = fields(made)
-    assert all(each.init for each in known), f"{cls.__name__}: every field takes a value"
-    if slots:
-        made = _with_slots(made, [each.name for each in known])
+    known = _fields(cls, kw_only=kw_only)
+    names = tuple(each.name for each in known if not each.kw_only)
+    made: Any = _with_slots(cls, [each.name for each in known]) if slots else cls
     methods: dict[str, Any] = {
+        "__dataclass_fields__": {each.name: each for each in known},
+        "__dataclass_params__": _PARAMETERS,
+        "__match_args__": names,
         "__init__": _initializer(made, known),
         "__setattr__": _refuse_assignment,
         "__delattr__": _refuse_deletion,
     }
+    if _REPLACE is not None:
+        methods["__replace__"] = _REPLACE
     if repr:
         methods["__repr__"] = _representation(known)
     if eq:
@@ -68,6 +66,38 @@ def _frozen(cls: type, *, slots: bool, kw_only: bool, eq: bool, repr: bool) -> t
         if name not in own:
             setattr(made, name, method)
     return cast(type, made)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Standard:
+    """A class of the standard library's making: what all frozen ones have in common."""
+
+    field: int
+
+
+_PARAMETERS: Any = _Standard.__dataclass_params__  # type: ignore[attr-defined]
+_REPLACE: Any = getattr(_Standard, "__replace__", None)  # of Python 3.13 and later
+_KIND: Any = fields(_Standard)[0]._field_type  # type: ignore[attr-defined] # noqa: SLF001
+
+
+def _fields(cls: type, *, kw_only: bool) -> tuple[Field[Any], ...]:
+    """Those of the bases and its own. A class keeps no `field(…)`, only plain defaults."""
+    known: dict[str, Field[Any]] = {}
+    for base in cls.__mro__[-1:0:-1]:
+        known |= getattr(base, "__dataclass_fields__", {})
+    for name, annotation in get_annotations(cls).items():
+        default = vars(cls).get(name, MISSING)
+        one: Any = default if isinstance(default, Field) else field(default=default)
+        one.name, one.type, one._field_type = name, annotation, _KIND  # noqa: SLF001
+        if one.kw_only is MISSING:
+            one.kw_only = kw_only
+        assert "ClassVar" not in str(annotation), f"{cls.__name__}.{name}: put it outside the class"
+        assert one.init, f"{cls.__name__}: every field takes a value"
+        assert one.default.__class__.__hash__, f"{cls.__name__}: a default that can change"
+        known[name] = one
+        if default is not one.default:
+            delattr(cls, name)
+    return tuple(known.values())
 
 
 def _with_slots(cls: type, names: list[str]) -> type:

@@ -3,24 +3,8 @@
 Other packages import from here, never from the modules inside.
 """
 
-# Each of these registers what it lowers.
-from cubepy.frontend import atomics as _atomics  # noqa: F401
-from cubepy.frontend import calls as _calls  # noqa: F401
-from cubepy.frontend import cooperation as _cooperation  # noqa: F401
-from cubepy.frontend import declarations as _declarations  # noqa: F401
-from cubepy.frontend import expressions as _expressions  # noqa: F401
-from cubepy.frontend import intrinsics as _intrinsics  # noqa: F401
-from cubepy.frontend import loops as _loops  # noqa: F401
-from cubepy.frontend import matching as _matching  # noqa: F401
-from cubepy.frontend import memory as _memory  # noqa: F401
-from cubepy.frontend import native as _native  # noqa: F401
-from cubepy.frontend import overloads as _overloads  # noqa: F401
-from cubepy.frontend import python_functions as _python_functions  # noqa: F401
-from cubepy.frontend import statements as _statements  # noqa: F401
-from cubepy.frontend import struct_values as _struct_values  # noqa: F401
-from cubepy.frontend import texts as _texts  # noqa: F401
-from cubepy.frontend import vector_access as _vector_access  # noqa: F401
-from cubepy.frontend import vectors as _vectors  # noqa: F401
+from typing import TYPE_CHECKING
+
 from cubepy.frontend.annotations import (
     Annotation,
     annotation_of,
@@ -31,9 +15,6 @@ from cubepy.frontend.captures import (
     Captures,
     read_captures,
     source_of,
-)
-from cubepy.frontend.functions import (
-    lower_function,
 )
 from cubepy.frontend.keys import (
     comptime_key,
@@ -47,9 +28,6 @@ from cubepy.frontend.lang import (
     Tensor,
 )
 from cubepy.frontend.layouts import Layout
-from cubepy.frontend.lower import (
-    lower,
-)
 from cubepy.frontend.parameters import (
     is_structured,
     leaves_of,
@@ -230,6 +208,14 @@ from cubepy.frontend.vocabulary import (
     unroll,
     vector,
 )
+from cubepy.late import door
+
+if TYPE_CHECKING:
+    from cubepy.frontend.lowering import lower, lower_function
+else:
+    # What a launch of a compiled kernel needs of the front end is small, and loads in a fraction of
+    # the time that lowering takes.
+    __getattr__ = door(__name__, lowering="lower lower_function")
 
 __all__ = [
     "ABSOLUTE_POS",

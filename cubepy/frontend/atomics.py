@@ -11,11 +11,12 @@ from cubepy.frontend.arrays import memory_type, rank_of
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
 from cubepy.frontend.coercion import Operand, as_store, scalar_type
 from cubepy.frontend.comptime import comptime_value
-from cubepy.frontend.descriptions import counted, describe, describe_object, snippet
+from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.memory import Element, access, checked_index
 from cubepy.frontend.values import NONE, TupleValue, Value, as_array, is_memory, memory_of
 from cubepy.frontend.views import place_of
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import BOOL, Op, OpDef, PrivateType, ops, orders_of
 
 __all__: list[str] = []

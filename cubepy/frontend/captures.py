@@ -17,7 +17,7 @@ from typing import Any
 
 from cubepy.errors import SourceUnavailable
 from cubepy.frontend.keys import comptime_key
-from cubepy.frontend.names import free_paths
+from cubepy.frontend.paths import free_paths
 from cubepy.frontend.source import KernelSource, capture, closure_values
 from cubepy.frontend.structs import fields_of, is_struct
 from cubepy.records import dataclass, field, is_dataclass

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError
-from cubepy.frontend.descriptions import describe, element_of_value, shown, snippet
+from cubepy.frontend.descriptions import describe, element_of_value, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import (
     converts_without_loss,
@@ -32,6 +32,7 @@ from cubepy.frontend.values import (
     as_array,
     is_number,
 )
+from cubepy.frontend.wording import shown
 from cubepy.ir import BOOL, F32, F64, I64, INDEX, Op, Scalar, ops
 from cubepy.records import dataclass
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import types
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
@@ -16,7 +17,6 @@ import numpy as np
 
 from cubepy.errors import ComptimeError, CubeNameError, did_you_mean
 from cubepy.frontend.captures import function_of
-from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.foreign_names import our_name
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import mutable_kind
@@ -26,6 +26,7 @@ from cubepy.frontend.source import closure_values
 from cubepy.frontend.structs import fields_of
 from cubepy.frontend.values import Group, Known, StructValue, Value, VectorValue
 from cubepy.frontend.vector_types import VectorType
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
 
 __all__ = [
@@ -44,16 +45,27 @@ _EVALUATION_LIMIT = 2_000
 def from_python(frame: Frame, value: object, at: ast.AST) -> Value:
     """A Python object as a value of the kernel: positions are read, NumPy scalars are numbers."""
     if isinstance(value, Position):
-        if value.opdef is not None:
-            return frame.emit(value.opdef, at=at)
-        x, y, z = frame.session.specialization.options.cube_dim
-        extent = x * y * z if value.axis < 0 else (x, y, z)[value.axis]
-        return frame.const(INDEX, extent, at)
+        return _position(frame, value.name, at)
     if isinstance(value, TypeVar) and value.__name__ in frame.generics:
         return Known(class_of(frame.generics[value.__name__]))
     if isinstance(value, np.generic) and not isinstance(value, np.void | np.character):
         return Known(value.item())
     return Known(value)
+
+
+# The ops that read a position, by its name.
+_POSITIONS = {
+    row.python: row for row in ops.BY_NAME.values() if row.python.isupper() and not row.operands
+}
+
+
+def _position(frame: Frame, name: str, at: ast.AST) -> Value:
+    """What a unit reads of a position; the size of its cube is known while compiling."""
+    if name in _POSITIONS:
+        return frame.emit(_POSITIONS[name], at=at)
+    sizes = frame.session.specialization.options.cube_dim
+    _, _, axis = name.partition("CUBE_DIM_")
+    return frame.const(INDEX, sizes["XYZ".index(axis)] if axis else math.prod(sizes), at)
 
 
 # ── names from outside ───────────────────────────────────────────────────────────────────────────

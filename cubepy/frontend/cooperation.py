@@ -9,9 +9,10 @@ from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
 from cubepy.frontend.coercion import Operand, as_condition, as_index, scalar_type, typed
 from cubepy.frontend.comptime import comptime_value
-from cubepy.frontend.descriptions import describe_object, snippet
+from cubepy.frontend.descriptions import snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.values import NONE, Known, Value
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import (
     BOOL,
     I32,

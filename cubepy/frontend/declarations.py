@@ -8,7 +8,6 @@ from cubepy.errors import ComptimeError, CubeSyntaxError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic, required
 from cubepy.frontend.coercion import Operand, convert, literal, typed
 from cubepy.frontend.comptime import comptime_value, known_value
-from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import type_argument
 from cubepy.frontend.values import (
@@ -16,6 +15,7 @@ from cubepy.frontend.values import (
     Known,
     Value,
 )
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import (
     INDEX,
     Op,

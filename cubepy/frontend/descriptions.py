@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
 
 from cubepy.frontend.values import (
     ArrayMethod,
@@ -22,14 +20,13 @@ from cubepy.frontend.values import (
     VectorValue,
     memory_of,
 )
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import Op
 
 __all__ = [
     "counted",
     "describe",
-    "describe_object",
     "element_of_value",
-    "shown",
     "snippet",
     "subscripted",
 ]
@@ -90,40 +87,6 @@ def element_of_value(value: Value, node: ast.AST) -> str:
 def subscripted(node: ast.AST, rank: int) -> str:
     """How an element is written of what `node` names."""
     return f"{snippet(node)}[{', '.join('ijklmnpq'[:rank])}]"
-
-
-def describe_object(value: object) -> str:
-    """A Python object in an error message: never its address, never pages of it."""
-    if value is None or value is ...:
-        return "..." if value is ... else "None"
-    if isinstance(value, bool):
-        return f"the bool {value}"
-    if isinstance(value, int | float):
-        return f"the {'float' if isinstance(value, float) else 'integer'} {shown(value)}"
-    for kinds, word in _NAMED:
-        if isinstance(value, kinds):
-            return f"the {word} {getattr(value, '__name__', '')}"
-    kind = type(value).__name__
-    text = "" if type(value).__repr__ is object.__repr__ else repr(value)
-    if not text or " at 0x" in text or len(text) > _LONGEST:
-        return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
-    return f"the {kind} {text}"
-
-
-_NAMED: tuple[tuple[Any, str], ...] = (
-    (type, "type"),
-    (ModuleType, "module"),
-    (FunctionType | BuiltinFunctionType, "function"),
-    (MethodType, "method"),
-)
-_LONGEST = 60
-
-
-def shown(number: Any) -> str:
-    """A number in an error message, none of hundreds of digits."""
-    if isinstance(number, int) and number.bit_length() > 128:
-        return f"{hex(number)[:20]}… (an integer of {number.bit_length()} bits)"
-    return repr(number)
 
 
 def counted(number: int, one: str, several: str = "") -> str:

@@ -11,7 +11,6 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    Final,
     Generic,
     NoReturn,
     Self,
@@ -23,12 +22,10 @@ import numpy as np
 
 from cubepy.errors import CubeError, CubeTypeError, Diagnostic
 from cubepy.frontend.scalars import index
-from cubepy.ir import OpDef, ops
 from cubepy.location import UNKNOWN
 from cubepy.records import dataclass
 
 __all__ = [
-    "POSITIONS",
     "Array",
     "Comptime",
     "Intrinsic",
@@ -36,6 +33,7 @@ __all__ = [
     "Position",
     "Tensor",
     "intrinsic",
+    "position",
 ]
 
 T = TypeVar("T")
@@ -111,14 +109,9 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A value that each unit reads: `opdef` gives it, or `axis` of the cube's own size.
-
-    `axis` is 0, 1, 2 for x, y, z, and -1 for all units of the cube.
-    """
+    """A value that each unit reads: the op of this name gives it, or the cube's own size."""
 
     name: str
-    opdef: OpDef | None = None
-    axis: int = -1
 
     def __repr__(self) -> str:
         return f"cubepy.{self.name}"
@@ -167,17 +160,6 @@ def intrinsic(name: str) -> Any:
     return Intrinsic(name)
 
 
-def _positions() -> dict[str, Any]:
-    made: dict[str, Any] = {
-        row.python: Position(row.python, row)
-        for row in ops.BY_NAME.values()
-        if row.python.isupper() and not row.operands
-    }
-    made["CUBE_DIM"] = Position("CUBE_DIM")
-    for axis, letter in enumerate("XYZ"):
-        made[f"CUBE_DIM_{letter}"] = Position(f"CUBE_DIM_{letter}", axis=axis)
-    return made
-
-
-#: Every position by name.
-POSITIONS: Final[dict[str, Any]] = _positions()
+def position(name: str) -> Any:
+    """The position of that name; typed loosely, since in a kernel it is a number."""
+    return Position(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,13 @@ import numpy as np
 from cubepy.errors import ArgumentError
 from cubepy.frontend.annotations import Annotation, annotation_of, parts_of
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.values import StructValue, TupleValue, Value, VectorValue
 from cubepy.frontend.vector_types import HostVector
 from cubepy.records import dataclass
 
 __all__ = [
     "Leaf",
     "annotations_of",
-    "assembled",
+    "is_group",
     "is_structured",
     "leaves_of",
     "structures_of",
@@ -61,12 +60,13 @@ def leaves_of(source: KernelSource) -> tuple[Leaf, ...]:
     return known
 
 
-def _is_group(annotation: Annotation) -> bool:
+def is_group(annotation: Annotation) -> bool:
+    """Whether an argument of this kind is taken apart."""
     return annotation.kind in ("struct", "tuple", "vector")
 
 
 def _leaves(name: str, annotation: Annotation) -> Iterator[tuple[str, Annotation]]:
-    if not _is_group(annotation):
+    if not is_group(annotation):
         yield name, annotation
     for part, inner in parts_of(annotation):
         yield from _leaves(f"{name}.{part}", inner)
@@ -74,7 +74,7 @@ def _leaves(name: str, annotation: Annotation) -> Iterator[tuple[str, Annotation
 
 def is_structured(source: KernelSource) -> bool:
     """Whether some parameter is a struct or a tuple."""
-    return any(_is_group(annotation) for _, annotation in annotations_of(source))
+    return any(is_group(annotation) for _, annotation in annotations_of(source))
 
 
 def structures_of(source: KernelSource) -> tuple[type, ...]:
@@ -148,15 +148,5 @@ def _part(name: str, annotation: Annotation) -> _Part:
         structure=annotation.structure,
         fields=tuple(field for field, _ in inner),
         parts=tuple(_part(f"{name}.{field}", part) for field, part in inner),
-        leaf=not _is_group(annotation),
+        leaf=not is_group(annotation),
     )
-
-
-def assembled(name: str, annotation: Annotation, leaf: Callable[[str], Value]) -> Value:
-    """The value of a parameter in the kernel, put together from its leaves."""
-    if not _is_group(annotation):
-        return leaf(name)
-    items = tuple(assembled(f"{name}.{part}", inner, leaf) for part, inner in parts_of(annotation))
-    if annotation.kind != "struct":
-        return TupleValue(items) if annotation.kind == "tuple" else VectorValue(items)
-    return StructValue(items, annotation.structure)

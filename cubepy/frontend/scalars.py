@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from cubepy import ir
 from cubepy.errors import CubeError
 from cubepy.ir import (
     BF16,
@@ -30,7 +31,6 @@ from cubepy.ir import (
     U32,
     U64,
     Scalar,
-    ops,
     scalar_of_numpy,
 )
 
@@ -251,7 +251,7 @@ def host_cast(value: Any, scalar: Scalar) -> Any:
             value = value if value < 1 << 63 or not scalar.is_signed else value - (1 << 64)
         elif not -(1 << 63) <= value < 1 << 64:
             value = float(value) if abs(value) < 1 << 1023 else float("inf") * (value > 0 or -1)
-    evaluate = ops.CAST.evaluate
+    evaluate = ir.ops.CAST.evaluate
     assert evaluate is not None
     with np.errstate(all="ignore"):
         return evaluate(np.asarray(value), type=scalar, attrs={"to": scalar})[()]

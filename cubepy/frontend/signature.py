@@ -16,12 +16,12 @@ from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic
 from cubepy.frontend.annotations import Annotation
 from cubepy.frontend.captures import Captures, function_of, read_captures
 from cubepy.frontend.comptime_types import is_of_type, type_name
-from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.effects import may_write
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.parameters import leaves_of, structures_of, taken_apart
 from cubepy.frontend.scalars import mismatch
 from cubepy.frontend.source import KernelSource
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import BF16, BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
 from cubepy.records import dataclass, field
 

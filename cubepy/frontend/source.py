@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
-from cubepy.frontend.descriptions import describe_object
 from cubepy.frontend.source_search import find_text, was_changed, where_to_put_it
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import AttrValue
 from cubepy.location import Loc
 from cubepy.records import dataclass

@@ -6,33 +6,35 @@ names that users import. `INTRINSICS` has all functions by name.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cubepy.frontend.function_types import (
-    Atomic,
-    AtomicExchange,
-    AtomicLoad,
-    Binary,
-    Cast,
-    Comptime,
-    Elect,
-    Extreme,
-    Frexp,
-    Lane,
-    Memory,
-    Reduction,
-    Same,
-    Select,
-    Statement,
-    Ternary,
-    Test,
-    Unary,
-    Unroll,
-    Vote,
-)
-from cubepy.frontend.lang import POSITIONS, Intrinsic, PlaneSize
+from cubepy.frontend.lang import Intrinsic, PlaneSize, position
 from cubepy.frontend.lang import intrinsic as function
 from cubepy.frontend.scalars import index
+
+if TYPE_CHECKING:
+    from cubepy.frontend.function_types import (
+        Atomic,
+        AtomicExchange,
+        AtomicLoad,
+        Binary,
+        Cast,
+        Comptime,
+        Elect,
+        Extreme,
+        Frexp,
+        Lane,
+        Memory,
+        Reduction,
+        Same,
+        Select,
+        Statement,
+        Ternary,
+        Test,
+        Unary,
+        Unroll,
+        Vote,
+    )
 
 __all__ = [
     "ABSOLUTE_POS",
@@ -174,29 +176,29 @@ __all__ = [
 #: As an extent of `cube_dim`: the device's plane size.
 PLANE: Final = PlaneSize()
 
-UNIT_POS: index = POSITIONS["UNIT_POS"]
-UNIT_POS_X: index = POSITIONS["UNIT_POS_X"]
-UNIT_POS_Y: index = POSITIONS["UNIT_POS_Y"]
-UNIT_POS_Z: index = POSITIONS["UNIT_POS_Z"]
-UNIT_POS_PLANE: index = POSITIONS["UNIT_POS_PLANE"]
-PLANE_POS: index = POSITIONS["PLANE_POS"]
-PLANE_DIM: index = POSITIONS["PLANE_DIM"]
-CUBE_POS: index = POSITIONS["CUBE_POS"]
-CUBE_POS_X: index = POSITIONS["CUBE_POS_X"]
-CUBE_POS_Y: index = POSITIONS["CUBE_POS_Y"]
-CUBE_POS_Z: index = POSITIONS["CUBE_POS_Z"]
-CUBE_COUNT: index = POSITIONS["CUBE_COUNT"]
-CUBE_COUNT_X: index = POSITIONS["CUBE_COUNT_X"]
-CUBE_COUNT_Y: index = POSITIONS["CUBE_COUNT_Y"]
-CUBE_COUNT_Z: index = POSITIONS["CUBE_COUNT_Z"]
-CUBE_DIM: index = POSITIONS["CUBE_DIM"]
-CUBE_DIM_X: index = POSITIONS["CUBE_DIM_X"]
-CUBE_DIM_Y: index = POSITIONS["CUBE_DIM_Y"]
-CUBE_DIM_Z: index = POSITIONS["CUBE_DIM_Z"]
-ABSOLUTE_POS: index = POSITIONS["ABSOLUTE_POS"]
-ABSOLUTE_POS_X: index = POSITIONS["ABSOLUTE_POS_X"]
-ABSOLUTE_POS_Y: index = POSITIONS["ABSOLUTE_POS_Y"]
-ABSOLUTE_POS_Z: index = POSITIONS["ABSOLUTE_POS_Z"]
+UNIT_POS: index = position("UNIT_POS")
+UNIT_POS_X: index = position("UNIT_POS_X")
+UNIT_POS_Y: index = position("UNIT_POS_Y")
+UNIT_POS_Z: index = position("UNIT_POS_Z")
+UNIT_POS_PLANE: index = position("UNIT_POS_PLANE")
+PLANE_POS: index = position("PLANE_POS")
+PLANE_DIM: index = position("PLANE_DIM")
+CUBE_POS: index = position("CUBE_POS")
+CUBE_POS_X: index = position("CUBE_POS_X")
+CUBE_POS_Y: index = position("CUBE_POS_Y")
+CUBE_POS_Z: index = position("CUBE_POS_Z")
+CUBE_COUNT: index = position("CUBE_COUNT")
+CUBE_COUNT_X: index = position("CUBE_COUNT_X")
+CUBE_COUNT_Y: index = position("CUBE_COUNT_Y")
+CUBE_COUNT_Z: index = position("CUBE_COUNT_Z")
+CUBE_DIM: index = position("CUBE_DIM")
+CUBE_DIM_X: index = position("CUBE_DIM_X")
+CUBE_DIM_Y: index = position("CUBE_DIM_Y")
+CUBE_DIM_Z: index = position("CUBE_DIM_Z")
+ABSOLUTE_POS: index = position("ABSOLUTE_POS")
+ABSOLUTE_POS_X: index = position("ABSOLUTE_POS_X")
+ABSOLUTE_POS_Y: index = position("ABSOLUTE_POS_Y")
+ABSOLUTE_POS_Z: index = position("ABSOLUTE_POS_Z")
 
 erf: Unary = function("erf")
 erfc: Unary = function("erfc")

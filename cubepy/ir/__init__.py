@@ -3,15 +3,8 @@
 Other packages import from here, never from the modules inside.
 """
 
-from cubepy.ir import ops
-from cubepy.ir.builder import Builder, OpenRegion, param
-from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
-from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
-from cubepy.ir.planes import PLANE_REDUCTIONS, PLANE_SCANS, neutral_of
-from cubepy.ir.printer import print_function, print_kernel, print_value
-from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
-from cubepy.ir.reading import parse_kernel
-from cubepy.ir.rewrite import EXITS, PURE, Rewriter, Rule, clone_ops, map_bodies, rebuilt, rewrite
+from typing import TYPE_CHECKING
+
 from cubepy.ir.types import (
     BF16,
     BOOL,
@@ -46,7 +39,43 @@ from cubepy.ir.types import (
     Type,
     scalar_of_numpy,
 )
-from cubepy.ir.verify import LEVELS, SCOPES, falls_through, orders_of, verify
+from cubepy.late import door
+
+if TYPE_CHECKING:
+    from cubepy.ir import ops
+    from cubepy.ir.builder import Builder, OpenRegion, param
+    from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
+    from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
+    from cubepy.ir.planes import PLANE_REDUCTIONS, PLANE_SCANS, neutral_of
+    from cubepy.ir.printer import print_function, print_kernel, print_value
+    from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
+    from cubepy.ir.reading import parse_kernel
+    from cubepy.ir.rewriter import (
+        EXITS,
+        PURE,
+        Rewriter,
+        Rule,
+        clone_ops,
+        map_bodies,
+        rebuilt,
+        rewrite,
+    )
+    from cubepy.ir.verifier import LEVELS, SCOPES, falls_through, orders_of, verify
+else:
+    # A start that finds its kernels compiled needs the types only.
+    __getattr__ = door(
+        __name__,
+        ops="",
+        builder="Builder OpenRegion param",
+        nodes="APART NO_ATTRS Function Kernel Op Region freeze_attrs walk",
+        opdef="Attrs AttrValue Evaluate OpDef Trait TypeRuleError",
+        planes="PLANE_REDUCTIONS PLANE_SCANS neutral_of",
+        printer="print_function print_kernel print_value",
+        ranges="Ranges Subscript analyze_ranges",
+        reading="parse_kernel",
+        rewriter="EXITS PURE Rewriter Rule clone_ops map_bodies rebuilt rewrite",
+        verifier="LEVELS SCOPES falls_through orders_of verify",
+    )
 
 __all__ = [
     "APART",

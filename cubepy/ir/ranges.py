@@ -24,7 +24,7 @@ from cubepy.ir.types import (
     SharedType,
     SlotType,
 )
-from cubepy.ir.verify import falls_through
+from cubepy.ir.verifier import falls_through
 from cubepy.records import dataclass, field
 
 __all__ = ["Ranges", "Subscript", "analyze_ranges"]

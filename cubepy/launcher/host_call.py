@@ -15,12 +15,9 @@ from cubepy.ir import (
     F32,
     INDEX,
     BufferType,
-    Function,
-    Kernel,
     Scalar,
     StrideClass,
     TupleType,
-    ops,
 )
 from cubepy.launcher.binding import bound_arguments
 from cubepy.runtime import LoadedKernel, device, grid_of, launch
@@ -85,8 +82,8 @@ class HostCalls:
 
 
 def _around(
-    functions: Sequence[Function], names: tuple[str, ...], types: tuple[Scalar, ...]
-) -> Kernel:
+    functions: Sequence[ir.Function], names: tuple[str, ...], types: tuple[Scalar, ...]
+) -> ir.Kernel:
     """A kernel whose unit calls the last function and stores what it returns."""
     callee = functions[-1]
     elements: tuple[Scalar, ...] = ()
@@ -102,14 +99,14 @@ def _around(
     build = ir.Builder()
     with build.region() as body:
         attrs = {"callee": callee.name, "results": ",".join(map(str, elements))}
-        called = build.emit(ops.CALL, *numbers, attrs=attrs)
+        called = build.emit(ir.ops.CALL, *numbers, attrs=attrs)
         start = build.index(0)
         for number, output in enumerate(outputs):
             value = called
             if isinstance(callee.result, TupleType):
-                value = build.emit(ops.TUPLE_GET, called, attrs={"index": number})
-            build.emit(ops.STORE, output, start, value, attrs={"check": "checked"})
-    return Kernel(
+                value = build.emit(ir.ops.TUPLE_GET, called, attrs={"index": number})
+            build.emit(ir.ops.STORE, output, start, value, attrs={"check": "checked"})
+    return ir.Kernel(
         name=callee.name,
         params=(*numbers, *outputs),
         body=body.close(),

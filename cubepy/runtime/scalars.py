@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from cubepy import ir
 from cubepy.errors import ArgumentError
-from cubepy.ir import BOOL, F64, I64, Scalar, ops, scalar_of_numpy
+from cubepy.ir import BOOL, F64, I64, Scalar, scalar_of_numpy
 
 __all__ = ["convert_scalar"]
 
@@ -100,7 +101,7 @@ def _shortened(number: int) -> int | float:
 
 
 def _cast(array: np.ndarray[Any, Any], type: Scalar) -> float:
-    cast = ops.CAST.evaluate
+    cast = ir.ops.CAST.evaluate
     assert cast is not None
     source = I64 if array.dtype == np.int64 else F64
     assert array.dtype == source.numpy

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from cubepy.ir import BufferType, Kernel, Scalar, Type
+from cubepy import ir
+from cubepy.ir import BufferType, Scalar, Type
 from cubepy.records import dataclass
 
 __all__ = ["Abi", "Word", "WordKind", "abi_of"]
@@ -53,7 +54,7 @@ class Abi:
         raise KeyError((kind, argument, axis))
 
 
-def abi_of(kernel: Kernel) -> Abi:
+def abi_of(kernel: ir.Kernel) -> Abi:
     """The argument block of a kernel: its parameters in order, then cube counts, extents,
     report.
     """

@@ -7,8 +7,8 @@ a device.
 
 from __future__ import annotations
 
+from cubepy import ir
 from cubepy.errors import ConfigError
-from cubepy.ir import Kernel
 from cubepy.records import dataclass, field, replace
 from cubepy.target.features import Features, features_of
 
@@ -64,7 +64,7 @@ class Target:
         fused = here.fma or not there.fma
         return same and masks and fused and here.vector_bits >= there.vector_bits
 
-    def plane_dim(self, kernel: Kernel) -> int:
+    def plane_dim(self, kernel: ir.Kernel) -> int:
         """Units of a plane of a kernel: what it asks for, or what the target has (0: several
         sizes).
         """

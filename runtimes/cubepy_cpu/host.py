@@ -8,7 +8,6 @@ anything.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import math
 import os
@@ -17,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from cubepy.cache import key_of, store
+from cubepy.cache import digest_of, key_of, store
 from cubepy.late import late_import
 from cubepy.records import dataclass
 
@@ -111,7 +110,7 @@ def toolchain() -> str:
             text = (Path(folder) / "_version.py").read_bytes()
         except OSError:
             continue
-        return f"llvmlite {hashlib.sha256(text).hexdigest()}"
+        return f"llvmlite {digest_of(text)}"
     with late_import:
         import llvmlite  # noqa: PLC0415 - packed in an unusual way; this always works
 

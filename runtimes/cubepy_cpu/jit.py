@@ -8,16 +8,14 @@ from any thread, and LLVM itself is imported only when something has to be compi
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from cubepy.cache import key_of, store
+from cubepy.cache import digest_of, key_of, store
 from cubepy.errors import BackendError
-from cubepy.late import late_import
+from cubepy.late import LateLogger, late_import
 from cubepy_cpu import loader
 from cubepy_cpu.effort import CODEGEN_EFFORT, DEFAULT_PASSES, LONG_TEXT
 from cubepy_cpu.elf import AARCH64, X86_64, ObjectFile, read_object
@@ -32,7 +30,7 @@ __all__ = [
     "settings",
 ]
 
-logger = logging.getLogger("cubepy.cpu.jit")
+logger = LateLogger("cubepy.cpu.jit")
 
 _ELF_MACHINES = {"x86_64": X86_64, "aarch64": AARCH64}
 _IMPLICIT_SYMBOLS = frozenset({"_GLOBAL_OFFSET_TABLE_"})
@@ -115,7 +113,7 @@ def load(data: bytes, symbol: str) -> int:
     The same bytes are mapped once. BackendError if the object is for another architecture, is
     damaged, does not define `symbol`, or needs something that this process does not have.
     """
-    digest = hashlib.sha256(data).digest()
+    digest = digest_of(data)
     with _lock:
         mapped = _mapped.get(digest)
         if mapped is None:
@@ -125,7 +123,7 @@ def load(data: bytes, symbol: str) -> int:
         return mapped[symbol]
 
 
-_mapped: dict[bytes, Mapping[str, int]] = {}
+_mapped: dict[str, Mapping[str, int]] = {}
 
 
 def _map(data: bytes, symbol: str) -> Mapping[str, int]:

@@ -82,7 +82,7 @@ def test_a_miss_is_explained_by_the_part_that_differs(disk: DiskStore) -> None:
         lambda content: b"",
         lambda content: content + b"x",
         lambda content: content[:-3] + bytes([content[-3] ^ 1]) + content[-2:],
-        lambda content: content.replace(b"sha256", b"sha257"),
+        lambda content: content.replace(b"parts", b"party"),
         lambda content: content.replace(b'"ir"', b'"ri"'),
         lambda content: b"\xff" * len(content),
     ],

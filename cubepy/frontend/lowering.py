@@ -8,19 +8,40 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 from functools import partial
 
 from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
+
+# Each of these registers what it lowers.
+from cubepy.frontend import atomics as _atomics  # noqa: F401
+from cubepy.frontend import calls as _calls  # noqa: F401
+from cubepy.frontend import cooperation as _cooperation  # noqa: F401
+from cubepy.frontend import declarations as _declarations  # noqa: F401
+from cubepy.frontend import expressions as _expressions  # noqa: F401
+from cubepy.frontend import intrinsics as _intrinsics  # noqa: F401
+from cubepy.frontend import loops as _loops  # noqa: F401
+from cubepy.frontend import matching as _matching  # noqa: F401
+from cubepy.frontend import memory as _memory  # noqa: F401
+from cubepy.frontend import native as _native  # noqa: F401
+from cubepy.frontend import overloads as _overloads  # noqa: F401
+from cubepy.frontend import python_functions as _python_functions  # noqa: F401
+from cubepy.frontend import statements as _statements  # noqa: F401
+from cubepy.frontend import struct_values as _struct_values  # noqa: F401
+from cubepy.frontend import texts as _texts  # noqa: F401
+from cubepy.frontend import vector_access as _vector_access  # noqa: F401
+from cubepy.frontend import vectors as _vectors  # noqa: F401
+from cubepy.frontend.annotations import Annotation, parts_of
 from cubepy.frontend.comptime import from_python
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
-from cubepy.frontend.functions import lower_repeatedly, start_frame
+from cubepy.frontend.functions import lower_function, lower_repeatedly, start_frame
 from cubepy.frontend.idle import judge_kernel
-from cubepy.frontend.parameters import annotations_of, assembled
+from cubepy.frontend.parameters import annotations_of, is_group
 from cubepy.frontend.session import Session
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.values import Value, kept
+from cubepy.frontend.values import StructValue, TupleValue, Value, VectorValue, kept
 from cubepy.frontend.variables import assign
 from cubepy.ir import (
     Function,
@@ -36,7 +57,7 @@ from cubepy.ir import (
     walk,
 )
 
-__all__ = ["lower"]
+__all__ = ["lower", "lower_function"]
 
 
 def lower(source: KernelSource, specialization: Specialization) -> Kernel:
@@ -123,8 +144,18 @@ def _bind_parameters(frame: Frame, specialization: Specialization, params: tuple
     for name, value in specialization.values.items():
         leaves[name] = kept(from_python(frame, value, frame.node))
     for name, annotation in annotations_of(frame.source):
-        value = assembled(name, annotation, leaves.__getitem__)
+        value = _assembled(name, annotation, leaves.__getitem__)
         assign(frame, frame.analysis.parameters[name], value, frame.node)
+
+
+def _assembled(name: str, annotation: Annotation, leaf: Callable[[str], Value]) -> Value:
+    """The value of a parameter in the kernel, put together from its leaves."""
+    if not is_group(annotation):
+        return leaf(name)
+    items = tuple(_assembled(f"{name}.{part}", inner, leaf) for part, inner in parts_of(annotation))
+    if annotation.kind != "struct":
+        return TupleValue(items) if annotation.kind == "tuple" else VectorValue(items)
+    return StructValue(items, annotation.structure)
 
 
 def _works_together(region: Region, functions: list[Function]) -> bool:
