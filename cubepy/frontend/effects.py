@@ -108,8 +108,10 @@ def unread_rebindings(node: FunctionNode) -> Iterator[tuple[str, ast.stmt]]:
     """Assignments to parameters whose value nothing reads, except to assign the parameter anew."""
     if isinstance(node, ast.Lambda):
         return
-    places = list(_places(node))
-    for name in parameters_of(node.args):
+    rebound = {_rebound(inner) for inner in ast.walk(node) if isinstance(inner, ast.stmt)}
+    names = [name for name in parameters_of(node.args) if name in rebound]
+    places = list(_places(node)) if names else []
+    for name in names:
         yield from ((name, statement) for statement in _unread(places, name))
 
 
@@ -159,6 +161,14 @@ def reads_name(node: ast.AST, name: str) -> bool:
 
 
 def _rebinds(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Assign):
-        return len(node.targets) == 1 and _is_name(node.targets[0], name)
-    return isinstance(node, ast.AugAssign | ast.AnnAssign) and _is_name(node.target, name)
+    return _rebound(node) == name
+
+
+def _rebound(node: ast.AST) -> str:
+    """The one name that a statement assigns anew; "" if there is none."""
+    target: ast.expr | None = None
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+        target = node.target
+    return target.id if isinstance(target, ast.Name) else ""

@@ -104,9 +104,9 @@ def judge_kernel(
     arrays = {name for name, type in specialization.types if isinstance(type, BufferType)}
     for name, statement in unread_rebindings(source.node):
         _judge_rebinding(session, source, name, statement, array=name in arrays)
-    if session.complaints or session.warnings or _is_empty(source.node):
+    if session.complaints or session.warnings or stores_by_itself(source.node):
         return
-    if not stores_by_itself(source.node) and not _has_effect(body, session.functions):
+    if not _is_empty(source.node) and not _has_effect(body, session.functions):
         session.warn(
             Diagnostic(
                 message=f"{source.name} stores nothing: a launch of it changes nothing",

@@ -122,11 +122,11 @@ class Builder:
     def _key(
         opdef: OpDef, operands: tuple[Op, ...], attrs: Mapping[str, AttrValue], type: Type
     ) -> tuple[Any, ...]:
-        # `==` takes 1, 1.0 and True for one, and the zeros; repr takes all NaNs for one
-        values = tuple(
-            (name, pack("<d", value) if isinstance(value, float) else repr(value))
+        # `==` takes 1, 1.0 and True for one, and the zeros, and no NaN for itself
+        values = tuple([
+            (name, pack("<d", value) if isinstance(value, float) else (value.__class__, value))
             for name, value in attrs.items()
-        )
+        ])  # fmt: skip
         return (opdef, tuple(map(id, operands)), values, type)
 
     def const(self, type: Scalar, value: float, loc: Loc | None = None) -> Op:

@@ -81,7 +81,8 @@ class OpDef:
 
     def has(self, trait: Trait) -> bool:
         """Whether the op has (all of) a trait."""
-        return (self.traits & trait) == trait
+        wanted = trait._value_  # operators of Flag make an object each time, and this is asked most
+        return self.traits._value_ & wanted == wanted
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -107,11 +108,10 @@ def same(on: Collection[Scalar], *, result: Scalar | None = None, leading: int =
             require(flag == BOOL, f"expects a bool, got {flag}")
         rest = operands[leading:]
         first = rest[0]
-        require(
-            all(other == first for other in rest),
-            f"expects operands of one type, got {', '.join(map(str, rest))}",
-        )
-        require(first in on, f"expects one of {_plain(on)}, got {first}")
+        if any(other is not first and other != first for other in rest):
+            raise TypeRuleError(f"expects operands of one type, got {', '.join(map(str, rest))}")
+        if first not in on:
+            raise TypeRuleError(f"expects one of {_plain(on)}, got {first}")
         return result if result is not None else first
 
     return rule
@@ -121,7 +121,8 @@ def fixed(result: Type, *operands: Type) -> TypeRule:
     """Operands of exactly these types, one result type."""
 
     def rule(given: tuple[Type, ...], attrs: Attrs) -> Type:
-        require(given == operands, f"expects ({', '.join(map(str, operands))}), got {given}")
+        if given != operands:
+            raise TypeRuleError(f"expects ({', '.join(map(str, operands))}), got {given}")
         return result
 
     return rule

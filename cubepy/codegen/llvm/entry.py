@@ -247,12 +247,34 @@ def _rows(module: Module, versions: _Versions) -> None:
     gang = versions.gang(fast=True, place=place)
     versions.body(gang, None, "gang_next")
     w.begin("careful")
-    gang = versions.gang(fast=False, place=place)
-    versions.body(gang, lanes_until(gang, "%x", last), "gang_next")
+    _careful_gangs(module, versions, place, after, last)
     w.begin("gang_next")
     w.line(f"%x_after = add i64 %x, {layout.width}")
     w.jump("gangs")
     _close_task_loop(module)
+
+
+def _careful_gangs(
+    module: Module, versions: _Versions, place: dict[str, str], after: str, last: str
+) -> None:
+    """A gang's units the careful way, one vector at a time; ends with a jump to `gang_next`."""
+    w, layout = module.w, module.layout
+    if layout.parts == 1:
+        gang = versions.gang(fast=False, place=place)
+        versions.body(gang, lanes_until(gang, "%x", last), "gang_next")
+        return
+    stop = w.value(f"call i64 @llvm.smin.i64(i64 {after}, i64 {last})")
+    w.jump("vectors")
+    w.begin("vectors")
+    w.line("%part = phi i64 [ %x, %careful ], [ %part_after, %vector_next ]")
+    w.branch(w.value(f"icmp slt i64 %part, {stop}"), "vector", "gang_next")
+    w.begin("vector")
+    with module.laid_out(layout.narrow()):
+        gang = versions.gang(fast=False, place={**place, layout.along: "%part"})
+        versions.body(gang, lanes_until(gang, "%part", stop), "vector_next")
+    w.begin("vector_next")
+    w.line(f"%part_after = add i64 %part, {layout.lanes}")
+    w.jump("vectors")
 
 
 # ── cubes ───────────────────────────────────────────────────────────────────────────────────────

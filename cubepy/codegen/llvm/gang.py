@@ -64,6 +64,15 @@ class Module:
     foreign: bool = False
     zeros: list[str] = field(default_factory=list)
 
+    @contextmanager
+    def laid_out(self, layout: Layout) -> Iterator[None]:
+        """Emit code of gangs that are laid out in another way."""
+        before, self.layout = self.layout, layout
+        try:
+            yield
+        finally:
+            self.layout = before
+
     def zero(self) -> str:
         """Where a zero of any type stands."""
         if not self.zeros:

@@ -25,19 +25,25 @@ from cubepy.ir import (
     walk,
 )
 from cubepy.ir.analyses import UNIFORM, VARYING, Shape, part
-from cubepy.records import dataclass
+from cubepy.records import dataclass, replace
 from cubepy.target import Schedule, Target
 
 __all__ = ["Layout", "plan_layout"]
 
 _TASK_WORK = 1 << 19
 _MAX_TASK_UNITS = 1 << 14
+# Ops of a body from which on LLVM's time counts for more than what several vectors a gang gain: its
+# register allocator takes time that grows with the square of a block's length.
+_LONG, _VERY_LONG = 400, 1200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """`lanes` units a vector, `parts` vectors a gang; `work` estimates the operations of one
     unit.
+
+    `reach` is the width of the kernel's widest gang: what positions are over one gang they are over
+    any other, so that versions of different widths can be analysed as one.
     """
 
     schedule: Schedule
@@ -47,6 +53,7 @@ class Layout:
     cube_dim: tuple[int, int, int]
     work: int
     why: str
+    reach: int
 
     @property
     def width(self) -> int:
@@ -79,6 +86,10 @@ class Layout:
         wanted = min(_MAX_TASK_UNITS, _TASK_WORK // max(1, self.work))
         return max(1, wanted // self.width) * self.width
 
+    def narrow(self) -> Layout:
+        """The same with one vector a gang: less code, for versions of a body that seldom run."""
+        return replace(self, parts=1)
+
     def seed_shape(self, op: Op) -> Shape:
         """The shape of an op without operands over a gang."""
         return self.seed_shape_named(op.opdef.name)
@@ -104,7 +115,7 @@ class Layout:
         return UNIFORM
 
     def _cube_of_row(self, dim_x: int) -> Shape:
-        return UNIFORM if dim_x % self.width == 0 else self._aligned(dim_x, 0)
+        return UNIFORM if dim_x % self.reach == 0 else self._aligned(dim_x, 0)
 
     def _aligned(self, dim_x: int, stride: int) -> Shape:
         return part(stride) if dim_x % self.lanes == 0 else VARYING
@@ -151,7 +162,7 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
         parts = _fit(-(-units // lanes), parts)
     return Layout(
         schedule=schedule, lanes=lanes, parts=parts, plane_dim=plane, cube_dim=kernel.cube_dim,
-        work=_work(kernel), why=why,
+        work=_work(kernel), why=why, reach=lanes * parts,
     )  # fmt: skip
 
 
@@ -205,11 +216,14 @@ def _uses_planes(kernel: Kernel) -> bool:
 
 def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> int:
     """Registers a value: as many as hide latency without spilling, two where most values are
-    64-bit.
+    64-bit, fewer in long bodies.
     """
+    length = sum(1 for _ in walk(kernel.body))
     barriers = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
     if schedule is Schedule.CUBES and barriers and target.features.mask_registers:
-        return 16 if sum(1 for _ in walk(kernel.body)) < 120 else 4
+        return 16 if length < 120 else 4
+    if length > _LONG:
+        return 2 if length <= _VERY_LONG else 1
     wide = sum(1 for op in walk(kernel.body) if _computes_wide(op))
     total = sum(
         1 for op in walk(kernel.body) if isinstance(op.type, Scalar) and op.type is not BOOL

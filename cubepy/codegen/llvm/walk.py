@@ -11,6 +11,7 @@ from cubepy.codegen.llvm.control import emit_block, emit_exit, emit_for, emit_if
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE, FAST
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.interleaved import emit_neighbours, neighbours_of
+from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.native import emit_intrinsic
 from cubepy.codegen.llvm.plane import emit_plane
@@ -122,7 +123,7 @@ def emit_pure(gang: Gang, op: Op) -> None:
     flags = gang.module.fast_math if op.opdef.name in FAST and "strict" not in op.attrs else ""
     if shape == UNIFORM:
         operands = [gang.scalar(operand) for operand in op.operands]
-        gang.define(op, (emit(replace(gang.one, flags=flags), op, operands),))
+        gang.define(op, (emit(_flagged(gang.one, flags), op, operands),))
         return
     if shape.level == 2 and op.opdef in _COMPARISONS and _lane_comparison(gang, op):
         return
@@ -132,8 +133,12 @@ def emit_pure(gang: Gang, op: Op) -> None:
         lanes, columns = gang.one, [gang.bases(operand) for operand in op.operands]
     else:
         lanes, columns = gang.vec, [gang.vectors(operand) for operand in op.operands]
-    lanes = replace(lanes, flags=flags)
+    lanes = _flagged(lanes, flags)
     gang.define(op, tuple(emit(lanes, op, list(row)) for row in zip(*columns, strict=True)))
+
+
+def _flagged(lanes: Lanes, flags: str) -> Lanes:
+    return lanes if lanes.flags == flags else replace(lanes, flags=flags)
 
 
 # ── comparisons of positions: a count of lanes instead of 64-bit vectors ────────────────────────
