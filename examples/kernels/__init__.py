@@ -34,6 +34,7 @@ from examples.kernels.elementwise import (
     saxpy,
     saxpy_numpy,
 )
+from examples.kernels.register_tiles import product, register_tiles
 from examples.kernels.windows import (
     conv2d,
     conv2d_numpy,
@@ -65,6 +66,8 @@ __all__ = [
     "matmul_numpy",
     "nbody",
     "nbody_numpy",
+    "product",
+    "register_tiles",
     "saxpy",
     "saxpy_numpy",
     "softmax_rows",

@@ -6,7 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cubepy.codegen.llvm.bounds import Bounds, combined
 from cubepy.codegen.llvm.gang import Gang, Mask
@@ -18,6 +18,7 @@ __all__ = [
     "from_memory",
     "gather",
     "guarded",
+    "load_each",
     "load_element",
     "load_vector",
     "scatter",
@@ -111,10 +112,19 @@ def gather(gang: Gang, element: Scalar, pointers: str, mask: str | None) -> str:
 
 def _gather_by_lane(gang: Gang, element: Scalar, pointers: str) -> str:
     """Scalar loads: there is no gather of small elements."""
+    lanes = gang.layout.lanes
+    each = (
+        gang.w.value(f"extractelement <{lanes} x ptr> {pointers}, i64 {lane}")
+        for lane in range(lanes)
+    )
+    return load_each(gang, element, list(each))
+
+
+def load_each(gang: Gang, element: Scalar, pointers: Sequence[str]) -> str:
+    """A lane from each pointer, by scalar loads, in memory form."""
     lanes, scalar = gang.layout.lanes, memory_type(element)
     result = "poison"
-    for lane in range(lanes):
-        pointer = gang.w.value(f"extractelement <{lanes} x ptr> {pointers}, i64 {lane}")
+    for lane, pointer in enumerate(pointers):
         value = gang.w.value(f"load {scalar}, ptr {pointer}, align {_align(element)}")
         result = gang.w.value(
             f"insertelement <{lanes} x {scalar}> {result}, {scalar} {value}, i64 {lane}"

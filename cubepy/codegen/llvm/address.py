@@ -12,11 +12,18 @@ from collections.abc import Sequence
 
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.types import memory_type
+from cubepy.codegen.llvm.values import Value
 from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, StrideClass
-from cubepy.records import dataclass
+from cubepy.records import dataclass, replace
 from cubepy.target import WordKind
 
-__all__ = ["Address", "address_of", "element_pointer"]
+__all__ = [
+    "Address",
+    "address_of",
+    "element_pointer",
+    "lane_pointers",
+    "stepped_pointers",
+]
 
 _KNOWN = {StrideClass.ZERO: 0, StrideClass.ONE: 1, StrideClass.MINUS_ONE: -1}
 
@@ -26,19 +33,25 @@ class Address:
     """`base`: pointer common to the gang. `bases`: an i64 element offset a part, or () if none
     differs.
 
-    `stride`: elements from lane to lane. `vectors`: offsets that are neither, one `<L x i64>` a
-    part, or ().
+    `stride`: elements from lane to lane, and `step` those that only the launch knows, an i64.
+    `vectors`: offsets that are neither, one `<L x i64>` a part, or ().
     """
 
     base: str
-    bases: tuple[str, ...]
-    stride: int
-    vectors: tuple[str, ...]
+    bases: tuple[str, ...] = ()
+    stride: int = 0
+    step: str = ""
+    vectors: tuple[str, ...] = ()
 
     @property
     def uniform(self) -> bool:
         """Whether every lane goes to one place."""
-        return not self.bases and not self.vectors and self.stride == 0
+        return not self.bases and not self.vectors and self.stride == 0 and not self.step
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether lanes lie side by side, in one order or the other."""
+        return not self.vectors and not self.step and self.stride in (1, -1)
 
 
 def _strides(memory: Op) -> list[int | None]:
@@ -58,101 +71,102 @@ def base_pointer(gang: Gang, memory: Op) -> str:
     """The pointer to element 0 of a buffer or of shared memory."""
     if isinstance(memory.type, BufferType):
         return gang.module.word(WordKind.POINTER, gang.module.params[memory])
-    assert isinstance(memory.type, SharedType)
-    offset = gang.module.arena[memory]
-    return gang.w.value(f"getelementptr i8, ptr %arena, i64 {offset}")
+    return gang.module.shared_pointer(memory)
 
 
-def _times(gang: Gang, name: str, memory: Op, axis: int, known: int | None) -> str:
-    if known == 1:
-        return name
+def _factor(gang: Gang, memory: Op, axis: int, known: int | None) -> str:
     if known is not None:
-        return gang.w.value(f"mul i64 {name}, {known}")
-    stride = gang.module.word(WordKind.STRIDE, gang.module.params[memory], axis)
-    return gang.w.value(f"mul i64 {name}, {stride}")
+        return str(known)
+    return gang.module.word(WordKind.STRIDE, gang.module.params[memory], axis)
+
+
+def _times(gang: Gang, name: str, factor: str) -> str:
+    return name if factor == "1" else gang.w.value(f"mul i64 {name}, {factor}")
 
 
 def _add(gang: Gang, total: str, term: str) -> str:
     return term if total == "0" else gang.w.value(f"add i64 {total}, {term}")
 
 
-def element_offsets(
-    gang: Gang, memory: Op, indices: Sequence[Op]
-) -> tuple[str, list[str], int, list[str]]:
-    """The shared offset, the offset a part ("0" if none), the lane stride, and the vectors ([] if
-    none).
+Term = tuple[Value, str]
+
+
+def _common_pointer(gang: Gang, memory: Op, terms: Sequence[Term]) -> str:
+    """The pointer moved on by all that the gang shares, each step right behind what it follows
+    from: a loop is left with the steps that it changes.
     """
-    shared, bases, stride = "0", ["0"] * gang.parts, 0
+    assert isinstance(memory.type, BufferType | SharedType)
+    element, pointer = memory_type(memory.type.element), base_pointer(gang, memory)
+    for value, factor in sorted(terms, key=lambda term: term[0].age):
+        step = (pointer, element, factor)
+        if step not in value.places:
+            assert value.hook is not None
+            with gang.w.at(value.hook):
+                offset = _times(gang, value.names[0], factor)
+                value.places[step] = gang.w.value(
+                    f"getelementptr {element}, ptr {pointer}, i64 {offset}"
+                )
+        pointer = value.places[step]
+    return pointer
+
+
+def address_of(gang: Gang, memory: Op, indices: Sequence[Op]) -> Address:
+    """The address of an access to a buffer or to shared memory."""
+    shared: list[Term] = []
+    bases, stride, step = ["0"] * gang.parts, 0, "0"
     vectors: list[str] = []
     for axis, (index, known) in enumerate(zip(indices, _strides(memory), strict=True)):
-        shape = gang.values[index].shape
+        value = gang.values[index]
         if known == 0:
             continue
-        if shape.level == 0:
-            shared = _add(gang, shared, _times(gang, gang.scalar(index), memory, axis, known))
-        elif shape.level == 1 and (known is not None or shape.stride == 0):
-            terms = [_times(gang, name, memory, axis, known) for name in gang.bases(index)]
+        factor = _factor(gang, memory, axis, known)
+        if value.shape.level == 0:
+            shared.append((value, factor))
+        elif value.shape.level == 1:
+            terms = [_times(gang, name, factor) for name in gang.bases(index)]
             bases = [_add(gang, total, term) for total, term in zip(bases, terms, strict=True)]
-            stride += shape.stride * (known or 0)
+            stride += value.shape.stride * (known or 0)
+            if known is None and value.shape.stride:
+                step = _add(gang, step, _times(gang, factor, str(value.shape.stride)))
         else:
-            terms = _vector_terms(gang, memory, index, axis, known)
+            terms = _vector_terms(gang, index, factor)
             vectors = terms if not vectors else _sum(gang, vectors, terms)
-    return shared, bases, stride, vectors
+    address = Address(
+        base=_common_pointer(gang, memory, shared), bases=tuple(bases), stride=stride,
+        step="" if step == "0" else step,
+    )  # fmt: skip
+    if vectors:
+        offsets = (lane_offsets(gang, address, part) for part in range(gang.parts))
+        return Address(base=address.base, vectors=tuple(_sum(gang, vectors, list(offsets))))
+    varies = any(name != "0" for name in bases)
+    return address if varies or stride or address.step else replace(address, bases=())
 
 
-def _vector_terms(gang: Gang, memory: Op, index: Op, axis: int, known: int | None) -> list[str]:
+def _vector_terms(gang: Gang, index: Op, factor: str) -> list[str]:
     vectors = list(gang.vectors(index))
-    if known == 1:
+    if factor == "1":
         return vectors
-    if known is not None:
-        factor = gang.vec.const(INDEX, known)
-    else:
-        stride = gang.module.word(WordKind.STRIDE, gang.module.params[memory], axis)
-        factor = gang.vec.everywhere("i64", stride)
-    return [gang.vec.instruction("mul", INDEX, vector, factor) for vector in vectors]
+    wide = gang.vec.everywhere("i64", factor)
+    return [gang.vec.instruction("mul", INDEX, vector, wide) for vector in vectors]
 
 
 def _sum(gang: Gang, a: Sequence[str], b: Sequence[str]) -> list[str]:
     return [gang.vec.instruction("add", INDEX, x, y) for x, y in zip(a, b, strict=True)]
 
 
-def address_of(gang: Gang, memory: Op, indices: Sequence[Op]) -> Address:
-    """The address of an access to a buffer or to shared memory."""
-    shared, bases, stride, vectors = element_offsets(gang, memory, indices)
-    assert isinstance(memory.type, BufferType | SharedType)
-    element = memory_type(memory.type.element)
-    base = base_pointer(gang, memory)
-    if shared != "0":
-        base = gang.w.value(f"getelementptr {element}, ptr {base}, i64 {shared}")
-    if vectors:
-        vectors = _fold_bases(gang, bases, stride, vectors)
-        return Address(base=base, bases=(), stride=0, vectors=tuple(vectors))
-    varies = any(name != "0" for name in bases)
-    return Address(
-        base=base, bases=tuple(bases) if varies or stride else (), stride=stride, vectors=()
-    )
-
-
-def _fold_bases(gang: Gang, bases: Sequence[str], stride: int, vectors: Sequence[str]) -> list[str]:
-    """Everything that differs between lanes as vectors."""
-    return [
-        vector if base == "0" and stride == 0 else _with_base(gang, base, stride, vector)
-        for base, vector in zip(bases, vectors, strict=True)
-    ]
-
-
-def _with_base(gang: Gang, base: str, stride: int, vector: str) -> str:
-    return gang.vec.instruction("add", INDEX, vector, lane_offsets(gang, base, stride))
-
-
-def lane_offsets(gang: Gang, base: str, stride: int) -> str:
-    """Base + stride * lane as a vector of i64."""
+def lane_offsets(gang: Gang, address: Address, part: int) -> str:
+    """What `bases`, `stride` and `step` make of each lane, as a vector of i64."""
     lanes = range(gang.layout.lanes)
-    ramp = "<" + ", ".join(f"i64 {lane * stride}" for lane in lanes) + ">"
+    offsets = "<" + ", ".join(f"i64 {lane * address.stride}" for lane in lanes) + ">"
+    base = address.bases[part] if address.bases else "0"
+    if address.step:
+        ramp = "<" + ", ".join(f"i64 {lane}" for lane in lanes) + ">"
+        wide = gang.vec.everywhere("i64", address.step)
+        steps = gang.vec.instruction("mul", INDEX, wide, ramp)
+        offsets = gang.vec.instruction("add", INDEX, steps, offsets)
     if base == "0":
-        return ramp
-    spread = gang.vec.everywhere("i64", base)
-    return gang.vec.instruction("add", INDEX, spread, ramp) if stride else spread
+        return offsets
+    return gang.vec.instruction("add", INDEX, gang.vec.everywhere("i64", base), offsets)
 
 
 def element_pointer(gang: Gang, address: Address, part: int, element: str) -> str:
@@ -166,10 +180,16 @@ def element_pointer(gang: Gang, address: Address, part: int, element: str) -> st
 def lane_pointers(gang: Gang, address: Address, part: int, element: str) -> str:
     """A pointer a lane."""
     lanes = gang.layout.lanes
-    if address.vectors:
-        offsets = address.vectors[part]
-    else:
-        offsets = lane_offsets(gang, address.bases[part] if address.bases else "0", address.stride)
+    offsets = address.vectors[part] if address.vectors else lane_offsets(gang, address, part)
     return gang.w.value(
         f"getelementptr {element}, ptr {address.base}, <{lanes} x i64> {offsets}", "p"
     )
+
+
+def stepped_pointers(gang: Gang, address: Address, part: int, element: str) -> list[str]:
+    """The same one by one, for lanes that lie equally far apart."""
+    step = gang.w.value(f"add i64 {address.step}, {address.stride}")
+    pointers = [element_pointer(gang, address, part, element)]
+    for _ in range(1, gang.layout.lanes):
+        pointers.append(gang.w.value(f"getelementptr {element}, ptr {pointers[-1]}, i64 {step}"))
+    return pointers

@@ -45,7 +45,7 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
         extent = gang.module.shape_of(memory, axis)
         shape = gang.values[index].shape
         if shape.level == 0:
-            test = gang.w.value(f"icmp ult i64 {gang.scalar(index)}, {extent}", "in")
+            test = _scalar_test(gang, index, extent)
             scalar = test if scalar is None else gang.w.value(f"and i1 {scalar}, {test}", "in")
         elif shape.level == 1 and shape.stride == 0:
             tests = tuple(
@@ -109,6 +109,16 @@ def _make_whole_tests(gang: Gang, value: Value, extent: str) -> tuple[str, ...]:
     if span < 0:
         lowest = tuple(gang.w.value(f"add i64 {name}, {span}") for name in lowest)
     return tuple(gang.w.value(f"icmp ult i64 {name}, {room}", "in") for name in lowest)
+
+
+def _scalar_test(gang: Gang, index: Op, extent: str) -> str:
+    """Whether a subscript that all lanes share is inside, asked behind its definition."""
+    value = gang.values[index]
+    if extent not in value.windows:
+        with gang.w.at(value.hook) if value.hook is not None else nullcontext():
+            test = gang.w.value(f"icmp ult i64 {gang.scalar(index)}, {extent}", "in")
+        value.windows[extent] = (test,)
+    return value.windows[extent][0]
 
 
 def _lane_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:

@@ -75,8 +75,19 @@ def _adjusts(lanes: Lanes, scalar: Scalar, remainder: str, b: str) -> str:
     return lanes.both(some, lanes.compare("icmp slt", scalar, signs, zero))
 
 
+def _power_of_two(b: str) -> int | None:
+    """The exponent of a constant divisor that is a power of two."""
+    text = b.rpartition(" ")[2].rstrip(")")
+    number = int(text) if text.isdigit() else 0
+    return number.bit_length() - 1 if number > 0 and number & (number - 1) == 0 else None
+
+
 def floor_div(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
     """Python's quotient; by 0 is 0."""
+    exponent = _power_of_two(b)
+    if exponent is not None and exponent < scalar.bits - scalar.is_signed:
+        opcode = "ashr" if scalar.is_signed else "lshr"
+        return lanes.instruction(opcode, scalar, a, lanes.const(scalar, exponent))
     quotient = trunc_div(lanes, scalar, a, b)
     if not scalar.is_signed:
         return quotient
@@ -92,6 +103,9 @@ def floor_div(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
 
 def floor_mod(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
     """Python's remainder; by 0 is 0."""
+    exponent = _power_of_two(b)
+    if exponent is not None and exponent < scalar.bits - scalar.is_signed:
+        return lanes.instruction("and", scalar, a, lanes.const(scalar, (1 << exponent) - 1))
     remainder = trunc_rem(lanes, scalar, a, b)
     if not scalar.is_signed:
         return remainder

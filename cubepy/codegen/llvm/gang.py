@@ -63,6 +63,7 @@ class Module:
     fast_math: str = ""
     foreign: bool = False
     zeros: list[str] = field(default_factory=list)
+    shared: dict[int, str] = field(default_factory=dict)
 
     @contextmanager
     def laid_out(self, layout: Layout) -> Iterator[None]:
@@ -118,6 +119,14 @@ class Module:
             self.arena[key] = self.arena_bytes
             self.arena_bytes += -(-size // 64) * 64
         return self.arena[key]
+
+    def shared_pointer(self, memory: Op) -> str:
+        """The pointer to a shared memory, which every cube of a thread finds in one place."""
+        offset = self.arena[memory]
+        if offset not in self.shared:
+            with self.w.at(self.entry):
+                self.shared[offset] = self.w.value(f"getelementptr i8, ptr %arena, i64 {offset}")
+        return self.shared[offset]
 
     def shape_of(self, memory: Op, axis: int) -> str:
         """Elements of a memory along an axis, as i64 text."""
@@ -216,7 +225,7 @@ class Gang:
     def value(self, shape: Shape, names: tuple[str, ...]) -> Value:
         """A value just computed."""
         hook = self.w.hook() if shape.level < 2 else None
-        return Value(shape=shape, names=names, hook=hook)
+        return Value(shape=shape, names=names, hook=hook, age=self.w.written)
 
     def scalar(self, op: Op) -> str:
         """The one scalar of a uniform value."""

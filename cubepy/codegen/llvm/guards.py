@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cubepy.codegen.llvm.gang import Module
-from cubepy.ir import I64, INDEX, Op, Region, Scalar, ops
+from cubepy.ir import BOOL, I64, INDEX, Op, Region, Scalar, ops
 from cubepy.ir.analyses import FLIPPED, Assumptions, Computable, fits, subscripts
 from cubepy.records import dataclass, field
 from cubepy.target import WordKind
@@ -153,8 +153,10 @@ class _Guard:
 
     def _loop_variable(self, loop: Op) -> Interval:
         start, stop = self.of(loop.operands[0]), self.of(loop.operands[1])
-        step = loop.operands[2].attrs["value"]
-        assert isinstance(step, int)
+        step = loop.operands[2].attrs.get("value")
+        if not isinstance(step, int):  # known at the launch only: upwards, as nearly always
+            self.require(f"icmp sgt i64 {self.of(loop.operands[2])[0]}, 0")
+            step = 1
         if step > 0:
             last = self.checked("sub", stop[1], "1")
             return start[0], self.extreme("max", start[0], last)
@@ -166,6 +168,8 @@ class _Guard:
         if row is ops.SELECT:
             a, b = self.of(op.operands[1]), self.of(op.operands[2])
             return self.extreme("min", a[0], b[0]), self.extreme("max", a[1], b[1])
+        if row is ops.CAST and op.operands[0].type is BOOL:
+            return "0", "1"
         a = self.of(op.operands[0])
         if row is ops.NEG:
             return self.checked("sub", "0", a[1]), self.checked("sub", "0", a[0])

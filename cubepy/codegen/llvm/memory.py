@@ -13,6 +13,7 @@ from cubepy.codegen.llvm.access import (
     from_memory,
     gather,
     guarded,
+    load_each,
     load_element,
     load_vector,
     scatter,
@@ -21,7 +22,13 @@ from cubepy.codegen.llvm.access import (
     to_memory,
     when,
 )
-from cubepy.codegen.llvm.address import Address, address_of, element_pointer, lane_pointers
+from cubepy.codegen.llvm.address import (
+    Address,
+    address_of,
+    element_pointer,
+    lane_pointers,
+    stepped_pointers,
+)
 from cubepy.codegen.llvm.bounds import Bounds, bounds_of, wholly_inside
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.private_arrays import private_load, private_store
@@ -132,7 +139,7 @@ def _vector_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds)
     loaded = []
     for number in range(gang.parts):
         part = None if mask is None else mask[number]
-        if not address.vectors and address.stride in (1, -1):
+        if address.contiguous:
             value = _contiguous_load(gang, address, number, element, part)
         elif part is None and is_strided(gang, address):
             value = strided_load(gang, address, number, element)
@@ -169,6 +176,9 @@ def _contiguous_load(
 
 
 def _gather(gang: Gang, address: Address, number: int, element: Scalar, mask: str | None) -> str:
+    if mask is None and address.step:
+        one_by_one = stepped_pointers(gang, address, number, memory_type(element))
+        return load_each(gang, element, one_by_one)
     pointers = lane_pointers(gang, address, number, memory_type(element))
     return gather(gang, element, pointers, mask)
 
@@ -213,7 +223,7 @@ def _store(gang: Gang, op: Op, bounds: Bounds) -> None:
     for number, vector in enumerate(vectors):
         part = None if mask is None else mask[number]
         stored = to_memory(gang, element, vector, gang.layout.lanes)
-        if not address.vectors and address.stride in (1, -1):
+        if address.contiguous:
             _contiguous_store(gang, address, number, element, stored, part)
         else:
             scatter(

@@ -19,7 +19,8 @@ _STRIDES = (-4, -3, -2, 2, 3, 4)
 
 def is_strided(gang: Gang, address: Address) -> bool:
     """Whether lanes lie a small constant number of elements apart."""
-    return not address.vectors and address.stride in _STRIDES and gang.layout.lanes > 1
+    apart = not address.vectors and not address.step and address.stride in _STRIDES
+    return apart and gang.layout.lanes > 1
 
 
 def strided_load(gang: Gang, address: Address, number: int, element: Scalar) -> str:

@@ -23,15 +23,18 @@ class Value:
 
     `hook` is the insertion point behind the definition; `vectors` the spread form once it exists;
     `windows` the bounds masks already made of it, by extent; `wholes` the tests that a whole part
-    is inside.
+    is inside; `places` the pointers moved on by it, by where they were and how far. `age` tells
+    which of two values was there first.
     """
 
     shape: Shape
     names: tuple[str, ...]
     hook: Lines | None = None
+    age: int = 0
     vectors: tuple[str, ...] = ()
     windows: dict[str, tuple[str, ...]] = field(default_factory=dict)
     wholes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    places: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
 
 def _ramp(lanes: Lanes, scalar: Scalar, stride: int) -> str:

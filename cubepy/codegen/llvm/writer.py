@@ -47,8 +47,14 @@ class Writer:
         self.lines.append((f"  {name} = {text}", self.loc))
         return name
 
+    @property
+    def written(self) -> int:
+        """Grows with every name and every insertion point: what is older stands further up."""
+        return self._names
+
     def hook(self) -> Lines:
         """An insertion point here."""
+        self._names += 1
         inner: Lines = []
         self.lines.append(inner)
         return inner

@@ -68,10 +68,9 @@ class Computable:
         if not isinstance(scalar, Scalar) or not scalar.is_integer:
             return False
         if op in self.loops:
-            loop = self.loops[op]
-            step = loop.operands[2]
-            constant = step.opdef is ops.CONST and step.attrs["value"] != 0
-            return constant and self(loop.operands[0]) and self(loop.operands[1])
+            step = self.loops[op].operands[2]
+            still = step.opdef is ops.CONST and step.attrs["value"] == 0
+            return not still and all(self(operand) for operand in self.loops[op].operands)
         if row is ops.PARAM:
             return True
         if row is ops.CONST:  # intervals are i64: a larger unsigned number has none
@@ -80,6 +79,8 @@ class Computable:
             return row not in (ops.PLANE_ELECT,)
         if row is ops.SELECT:
             return self(op.operands[1]) and self(op.operands[2])
+        if row is ops.CAST and op.operands[0].type is BOOL:  # 0 or 1
+            return True
         if row in _ARITHMETIC:
             return all(self(operand) for operand in op.operands)
         if row in _BY_POSITIVE:
