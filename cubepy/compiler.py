@@ -12,15 +12,18 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cubepy import config, frontend, ir
 from cubepy.cache import Key, key_of, store
-from cubepy.errors import CubeError, Diagnostic, UnsupportedError
+from cubepy.errors import CubeError
 from cubepy.late import late_import
 from cubepy.records import dataclass, field
-from cubepy.runtime import Device, LoadedKernel, memory_owner, registry
+from cubepy.runtime import Device, LoadedKernel, memory_owner
 from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
+
+if TYPE_CHECKING:
+    from cubepy.target import Decision
 
 __all__ = ["Observe", "Program", "Stages", "build", "finish", "library", "lower", "provide_library"]
 
@@ -31,49 +34,12 @@ KEPT = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """What each stage made of one specialization."""
+    """What each stage made of one specialization; `remarks` are what passes decided."""
 
     lowered: ir.Kernel
     optimized: ir.Kernel
     artifact: Artifact
-
-    @property
-    def ir(self) -> str:
-        """The kernel as the front end made it."""
-        return ir.print_kernel(self.lowered)
-
-    @property
-    def optimized_ir(self) -> str:
-        """The kernel as the emitter got it."""
-        return ir.print_kernel(self.optimized)
-
-    @property
-    def text(self) -> str:
-        """What was emitted, in the target's language."""
-        return self.artifact.text
-
-    @property
-    def llvm(self) -> str:
-        """The LLVM IR; UnsupportedError for a target that is not reached through LLVM."""
-        if self.artifact.target.language != "cpu":
-            raise UnsupportedError(self._missing("LLVM IR"))
-        return self.artifact.text
-
-    @property
-    def asm(self) -> str:
-        """The machine code as assembly; UnsupportedError where there is none."""
-        text = registry().runtime(self.artifact.target.language).assembly(self.artifact)
-        if not text:
-            raise UnsupportedError(self._missing("machine code"))
-        return text
-
-    def _missing(self, what: str) -> Diagnostic:
-        target = self.artifact.target
-        return Diagnostic(
-            message=f"the target {target} makes no {what} of {self.lowered.name}",
-            loc=self.lowered.loc,
-            help="`text` has what it makes; target='cpu' makes both",
-        )
+    remarks: tuple[Decision, ...] = ()
 
 
 def build(
@@ -101,17 +67,19 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
         from cubepy import codegen, passes  # noqa: PLC0415
 
     native = codegen.native_ops(target)
+    remarks: list[Decision] = []
     optimized = passes.run(
         kernel,
         target,
         library,
         native=native,
         observe=observe,
+        remark=remarks.append,
         check=config.current().compilation.verify == "every_pass",
     )
     ir.verify(optimized, passes.level_of(target, native))
     artifact = codegen.emit(optimized, target)
-    return Stages(lowered=kernel, optimized=optimized, artifact=artifact)
+    return Stages(lowered=kernel, optimized=optimized, artifact=artifact, remarks=tuple(remarks))
 
 
 # A Python function and the types of its parameters, by name and first operand's type of an op.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from cubepy import frontend
-from cubepy.compiler import Program, Stages
+from cubepy.compiler import Program
 from cubepy.errors import CubeError, LaunchError, did_you_mean
 from cubepy.launcher import (
     HostCalls,
@@ -27,6 +27,9 @@ from cubepy.launcher import (
 from cubepy.runtime import Device, Sizes, triple
 from cubepy.runtime import device as find_device
 from cubepy.target import Target
+
+if TYPE_CHECKING:
+    from cubepy.inspection import Inspection
 
 __all__ = ["Cube", "cube"]
 
@@ -146,13 +149,19 @@ class Cube(Generic[P, R]):
         return found
 
     def inspect(
-        self, *arguments: Any, target: str | Target | None = None, **keywords: Any
-    ) -> Stages:
+        self,
+        *arguments: Any,
+        target: str | Target | None = None,
+        signature: str | None = None,
+        **keywords: Any,
+    ) -> Inspection:
         """What the kernel becomes for these arguments, launched over a shape with one axis.
 
-        For other sizes there is `inspect` of what `over` and `[]` give.
+        `signature` may say what the arguments are instead: `"x=f32[:], n=i32"`. For other sizes
+        there is `inspect` of what `over` and `[]` give.
         """
-        return self.over(1).inspect(*arguments, target=target, **keywords)
+        launcher = self.over(1)
+        return launcher.inspect(*arguments, target=target, signature=signature, **keywords)
 
     def _keep(self, key: Any, work: Work, device: str | Device | None) -> Launcher:
         found = None if device is None else find_device(device)

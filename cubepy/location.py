@@ -11,7 +11,7 @@ import linecache
 
 from cubepy.records import dataclass, replace
 
-__all__ = ["UNKNOWN", "Loc", "byte_offset", "excerpt", "line_of"]
+__all__ = ["UNKNOWN", "Loc", "byte_offset", "excerpt", "line_of", "text_at"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,13 @@ def _caret_line(source: str, loc: Loc) -> str:
 def line_of(file: str, line: int) -> str:
     """A line of source without its end; empty if the text is not to be had."""
     return linecache.getline(file, line).rstrip("\n")
+
+
+def text_at(loc: Loc) -> str:
+    """What stands at a place of one line; empty if it has several or is not to be had."""
+    if not loc.known or loc.end_line not in (0, loc.line):
+        return ""
+    return line_of(loc.file, loc.line)[loc.column : loc.end_column].strip()
 
 
 def byte_offset(file: str, line: int, column: int) -> int:

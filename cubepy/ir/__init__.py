@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
     from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
     from cubepy.ir.planes import PLANE_REDUCTIONS, PLANE_SCANS, neutral_of
-    from cubepy.ir.printer import print_function, print_kernel, print_value
+    from cubepy.ir.printer import print_function, print_kernel, print_lines, print_value
     from cubepy.ir.ranges import Ranges, Subscript, analyze_ranges
     from cubepy.ir.reading import parse_kernel
     from cubepy.ir.rewriter import (
@@ -70,7 +70,7 @@ else:
         nodes="APART NO_ATTRS Function Kernel Op Region freeze_attrs walk",
         opdef="Attrs AttrValue Evaluate OpDef Trait TypeRuleError",
         planes="PLANE_REDUCTIONS PLANE_SCANS neutral_of",
-        printer="print_function print_kernel print_value",
+        printer="print_function print_kernel print_lines print_value",
         ranges="Ranges Subscript analyze_ranges",
         reading="parse_kernel",
         rewriter="EXITS PURE Rewriter Rule clone_ops map_bodies rebuilt rewrite",
@@ -145,6 +145,7 @@ __all__ = [
     "parse_kernel",
     "print_function",
     "print_kernel",
+    "print_lines",
     "print_value",
     "rebuilt",
     "rewrite",

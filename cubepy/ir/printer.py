@@ -18,9 +18,9 @@ from cubepy.ir import ops
 from cubepy.ir.nodes import Function, Kernel, Op, Region
 from cubepy.ir.opdef import AttrValue, OpDef
 from cubepy.ir.types import SCALARS, VOID
-from cubepy.location import Loc
+from cubepy.location import UNKNOWN, Loc
 
-__all__ = ["print_function", "print_kernel", "print_value"]
+__all__ = ["print_function", "print_kernel", "print_lines", "print_value"]
 
 INDENT = "  "
 # the word between two regions of an op; for the reader only, the parser takes both everywhere
@@ -41,6 +41,15 @@ def print_kernel(kernel: Kernel, *, locations: bool = False) -> str:
     printer.kernel(kernel)
     printer.table()
     return "\n".join(printer.lines) + "\n"
+
+
+def print_lines(kernel: Kernel) -> list[tuple[str, Loc]]:
+    """The lines of `print_kernel`, each with its place in the source."""
+    printer = _Printer(locations=False)
+    for function in kernel.functions:
+        printer.function(function)
+    printer.kernel(kernel)
+    return list(zip(printer.lines, printer.places, strict=True))
 
 
 def print_function(function: Function) -> str:
@@ -76,9 +85,14 @@ class _Printer:
 
     def __init__(self, *, locations: bool) -> None:
         self.lines: list[str] = []
+        self.places: list[Loc] = []
         self._names: dict[Op, str] = {}
         self._taken: dict[str, int] = {}
         self._places: dict[Loc, int] | None = {} if locations else None
+
+    def _line(self, text: str, place: Loc) -> None:
+        self.lines.append(text)
+        self.places.append(place)
 
     def kernel(self, kernel: Kernel) -> None:
         options = f" options {_attributes(kernel.options)}" if kernel.options else ""
@@ -86,12 +100,13 @@ class _Printer:
         head = (
             f"kernel {self._head(kernel)} cube_dim({cube_dim}){options}{self._place(kernel.loc)} {{"
         )
-        self._body(head, kernel.body)
+        self._body(head, kernel.body, kernel.loc)
 
     def function(self, function: Function) -> None:
         self._body(
             f"function {self._head(function)} -> {function.result}{self._place(function.loc)} {{",
             function.body,
+            function.loc,
         )
 
     def table(self) -> None:
@@ -100,17 +115,17 @@ class _Printer:
             span = f"{loc.line}:{loc.column}-{loc.end_line}:{loc.end_column}"
             within = f" in {json.dumps(loc.function)}" if loc.function else ""
             caller = f" at{self._place(loc.inlined_at)}" if loc.inlined_at is not None else ""
-            self.lines.append(f"!{number} = {json.dumps(loc.file)} {span}{within}{caller}")
+            self._line(f"!{number} = {json.dumps(loc.file)} {span}{within}{caller}", loc)
 
     def _head(self, owner: Kernel | Function) -> str:
         self._names, self._taken = {}, {}
         name = owner.name if _symbol(owner.name) else json.dumps(owner.name)
         return f"@{name}({self._parameters(owner.params)})"
 
-    def _body(self, head: str, body: Region) -> None:
-        self.lines.append(head)
+    def _body(self, head: str, body: Region, place: Loc) -> None:
+        self._line(head, place)
         self._region(body, INDENT)
-        self.lines.append("}")
+        self._line("}", UNKNOWN)
 
     def _parameters(self, params: Sequence[Op]) -> str:
         return ", ".join(
@@ -131,10 +146,10 @@ class _Printer:
         for number, region in enumerate(regions):
             between = f" {BETWEEN.get(op.opdef, 'else')}" if number else ""
             params = f" ({self._parameters(region.params)})" if region.params else ""
-            self.lines.append(f"{text}{between}{params} {{")
+            self._line(f"{text}{between}{params} {{", UNKNOWN if number else op.loc)
             self._region(region, indent + INDENT)
             text = f"{indent}}}"
-        self.lines.append(text)
+        self._line(text, UNKNOWN if regions else op.loc)
 
     def _arguments(self, op: Op) -> str:
         if (

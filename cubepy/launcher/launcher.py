@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cubepy import frontend
-from cubepy.compiler import Observe, Stages, build
 from cubepy.errors import ArgumentError, ConfigError, CubeError, LaunchError, RuntimeUnavailable
+from cubepy.late import late_import
 from cubepy.launcher.again import Again, again_of
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
@@ -33,6 +33,9 @@ from cubepy.runtime import (
     switches,
 )
 from cubepy.target import Target
+
+if TYPE_CHECKING:
+    from cubepy.inspection import Inspection
 
 __all__ = ["Launcher", "PreparedLaunch", "likely_device", "make_launcher"]
 
@@ -198,13 +201,25 @@ class Launcher:
         self,
         *arguments: Any,
         target: str | Target | None = None,
-        observe: Observe | None = None,
+        signature: str | None = None,
         **keywords: Any,
-    ) -> Stages:
+    ) -> Inspection:
         """What the kernel becomes for these arguments, stage by stage; needs no device.
 
-        `observe(name, kernel)` is called with the IR after every pass, first with "lowered".
+        `signature` says what the arguments are in their place: `"x=f32[:], image=u8[:,:], n=i32"`.
+        Parameters whose annotation tells may be left out, so `""` is often enough.
         """
+        with late_import:
+            from cubepy import inspection  # noqa: PLC0415 - launches need none of it
+
+        source = self._resolver.program.source
+        if signature is not None:
+            if arguments:
+                raise ArgumentError(
+                    f"{source.name}.inspect: arguments and a signature\n"
+                    "  help: the signature stands for arguments; give one of the two"
+                )
+            keywords = {**inspection.example_arguments(source, signature), **keywords}
         values = self._resolver.bind(arguments, keywords)
         if target is None:
             chosen = (self._device or device_of(values) or default_device()).target
@@ -216,8 +231,7 @@ class Launcher:
                 )
         _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)
-        source = self._resolver.program.source
-        return build(source, specialization, chosen, observe=observe)
+        return inspection.inspect(source, specialization, chosen)
 
 
 class PreparedLaunch:

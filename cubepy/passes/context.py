@@ -1,4 +1,6 @@
-"""What every pass is given beside the kernel: the target, the device library, the native ops."""
+"""What every pass is given beside the kernel: the target, the device library, the native ops, and
+whom to tell what it decided.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from cubepy.ir import Function, OpDef, Scalar
 from cubepy.records import dataclass
-from cubepy.target import Target
+from cubepy.target import Remark, Target, no_remark
 
 __all__ = ["Library", "PassContext", "no_library"]
 
@@ -21,8 +23,11 @@ def no_library(opdef: OpDef, type: Scalar) -> Sequence[Function]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassContext:
-    """`native` names the library ops that the target evaluates by itself."""
+    """`native` names the library ops that the target evaluates by itself; `remark` takes what a
+    pass decided, for people.
+    """
 
     target: Target
     library: Library = no_library
     native: frozenset[str] = frozenset()
+    remark: Remark = no_remark

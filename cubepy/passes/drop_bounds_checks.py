@@ -43,6 +43,7 @@ from cubepy.ir import (
 )
 from cubepy.passes.context import PassContext
 from cubepy.records import replace
+from cubepy.target import Decision, Topic
 
 __all__ = ["drop_bounds_checks"]
 
@@ -67,11 +68,16 @@ def drop_bounds_checks(kernel: Kernel, context: PassContext) -> Kernel:
     def drop(op: Op, rewriter: Rewriter) -> Op:
         if rewriter.original not in ranges.inside or op.attrs["check"] == "unchecked":
             return op
+        text = "no test: the subscript is shown to lie inside"
+        subject = op.operands[0].name
+        context.remark(Decision(topic=Topic.BOUNDS, loc=op.loc, subject=subject, text=text))
         return rewriter.place(rebuilt(op, attrs=freeze_attrs({**op.attrs, "check": "unchecked"})))
 
     def decide(op: Op, rewriter: Rewriter) -> Op | None:
         if rewriter.original not in ranges.decided:
             return op
+        text = "decided while compiling: other tests imply it"
+        context.remark(Decision(topic=Topic.BRANCH, loc=op.loc, text=text))
         rewriter.splice(op.regions[0 if ranges.decided[rewriter.original] else 1].ops)
         return None
 

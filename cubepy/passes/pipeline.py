@@ -32,7 +32,7 @@ from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
 from cubepy.passes.unroll_loops import unroll_loops
-from cubepy.target import Target
+from cubepy.target import Remark, Target, no_remark
 
 __all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "level_of", "run"]
 
@@ -113,14 +113,16 @@ def run(
     *,
     native: frozenset[str] = frozenset(),
     observe: Observe | None = None,
+    remark: Remark = no_remark,
     check: bool = False,
 ) -> Kernel:
     """The kernel after the passes of the target's language.
 
     `library` defines the ops of the device library, `native` names those that the target evaluates
-    itself. `observe(name, kernel)` is called after every pass, first with "lowered".
+    itself. `observe(name, kernel)` is called after every pass, first with "lowered"; `remark` with
+    what passes decided.
     """
-    context = PassContext(target=target, library=library, native=native)
+    context = PassContext(target=target, library=library, native=native, remark=remark)
     if observe is not None:
         observe("lowered", kernel)
     for step in PIPELINES[target.language]:

@@ -40,8 +40,10 @@ from cubepy.ir import (
     ops,
     walk,
 )
+from cubepy.location import text_at
 from cubepy.passes.context import PassContext
 from cubepy.passes.fold_constants import constant
+from cubepy.target import Decision, Topic
 
 __all__ = ["promote_private_arrays"]
 
@@ -50,12 +52,12 @@ Element = tuple[Op, tuple[int, ...]]
 
 def promote_private_arrays(kernel: Kernel, context: PassContext) -> Kernel:
     """Make slots of private arrays that are only subscripted with constants."""
-    return map_bodies(kernel, _promote)
+    return map_bodies(kernel, lambda body: _promote(body, context))
 
 
-def _promote(body: Region) -> Region:
+def _promote(body: Region, context: PassContext) -> Region:
     used: dict[Op, dict[tuple[int, ...], None]] = {}
-    refused: set[Op] = set()
+    refused: dict[Op, Op] = {}
     for op in walk(body):
         if op.opdef is ops.LOCAL_ARRAY:
             used[op] = {}
@@ -63,11 +65,30 @@ def _promote(body: Region) -> Region:
             if operand.opdef is ops.LOCAL_ARRAY:
                 place = _place(op) if number == 0 else None
                 if place is None:
-                    refused.add(operand)
+                    refused.setdefault(operand, op)
                 else:
                     used[operand][place] = None
     chosen = {array: places for array, places in used.items() if array not in refused}
+    for array in used:
+        context.remark(_remark(array, refused.get(array)))
     return _Promotion(chosen).region(body) if chosen else body
+
+
+def _remark(array: Op, access: Op | None) -> Decision:
+    """What became of an array, and which access forced it."""
+    text = "a variable for each element: every subscript is a known number"
+    if access is not None:
+        assert isinstance(array.type, PrivateType)
+        subscripts = access.operands[1 : 1 + array.type.rank]
+        forcing = next((each for each in subscripts if constant(each) is None), None)
+        text = f"stays in memory: the access in line {access.loc.line} is outside"
+        if forcing is not None:
+            name = f"`{text_at(forcing.loc)}` " if text_at(forcing.loc) else ""
+            text = (
+                f"stays in memory: the subscript {name}in line {access.loc.line} is not known "
+                "while compiling"
+            )
+    return Decision(topic=Topic.MEMORY, loc=array.loc, subject=array.name, text=text)
 
 
 def _place(op: Op) -> tuple[int, ...] | None:

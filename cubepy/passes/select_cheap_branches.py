@@ -37,6 +37,7 @@ from __future__ import annotations
 from cubepy.ir import PURE, Kernel, Op, Region, Rewriter, SlotType, ops, rebuilt, rewrite
 from cubepy.passes.context import PassContext
 from cubepy.passes.hoist_loop_invariants import EXPENSIVE
+from cubepy.target import Decision, Topic
 
 __all__ = ["select_cheap_branches"]
 
@@ -47,14 +48,20 @@ _CHEAP = PURE - EXPENSIVE
 
 def select_cheap_branches(kernel: Kernel, context: PassContext) -> Kernel:
     """Turn small `if`s into `select`s, inner ones first."""
-    return rewrite(kernel, {ops.IF: _if})
+
+    def select(op: Op, rewriter: Rewriter) -> Op | None:
+        return _if(op, rewriter, context)
+
+    return rewrite(kernel, {ops.IF: select})
 
 
-def _if(op: Op, rewriter: Rewriter) -> Op | None:
+def _if(op: Op, rewriter: Rewriter, context: PassContext) -> Op | None:
     regions = tuple([rewriter.region(region) for region in op.regions])
     if not _cheap(regions):
         rewriter.out.append(op if regions == op.regions else rebuilt(op, regions=regions))
         return None
+    text = "no branch: both arms are computed and one value is chosen"
+    context.remark(Decision(topic=Topic.BRANCH, loc=op.loc, text=text))
     then, other = (_stored(region, rewriter) for region in regions)
     for slot in dict.fromkeys((*then, *other)):
         now = None if slot in then and slot in other else _load(slot, op)

@@ -40,6 +40,7 @@ from cubepy.passes.context import PassContext
 from cubepy.passes.control_rules import has_exit
 from cubepy.passes.fold_constants import constant
 from cubepy.passes.simplify import SIMPLIFICATIONS
+from cubepy.target import Decision, Topic
 
 __all__ = ["unroll_loops"]
 
@@ -51,10 +52,14 @@ def unroll_loops(kernel: Kernel, context: PassContext) -> Kernel:
     """Write out loops over private arrays; what becomes constant is folded on the way."""
     if not any(op.opdef is ops.LOCAL_ARRAY for op in walk(kernel.body)):
         return kernel
-    return rewrite(kernel, {**SIMPLIFICATIONS, ops.FOR: _for})
+
+    def unroll(op: Op, rewriter: Rewriter) -> Op | None:
+        return _for(op, rewriter, context)
+
+    return rewrite(kernel, {**SIMPLIFICATIONS, ops.FOR: unroll})
 
 
-def _for(op: Op, rewriter: Rewriter) -> Op | None:
+def _for(op: Op, rewriter: Rewriter, context: PassContext) -> Op | None:
     start, stop, step = (constant(operand) for operand in op.operands)
     if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int) and step):
         return op
@@ -67,6 +72,8 @@ def _for(op: Op, rewriter: Rewriter) -> Op | None:
         return op
     variable = body.params[0]
     assert isinstance(variable.type, Scalar)
+    text = f"written out {len(trips)} times: its variable subscripts a private array"
+    context.remark(Decision(topic=Topic.LOOP, loc=op.loc, subject=variable.name, text=text))
     for value in trips:
         number = rewriter.const(variable.type, value, variable)
         rewriter.splice(clone_ops(body.ops, {variable: number}, lambda loc: loc))

@@ -31,6 +31,7 @@ from cubepy.target import Artifact, Target
 
 if TYPE_CHECKING:
     from cubepy.runtime.native import NativeKind, NativeTable
+    from cubepy.target import MachineCode
 
 __all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime", "ScalarBinding"]
 
@@ -285,3 +286,7 @@ class Runtime(ABC):
     def assembly(self, artifact: Artifact) -> str:
         """The machine code of an artifact as text, on any machine; "" where there is none."""
         return ""
+
+    def machine_code(self, artifact: Artifact) -> MachineCode | None:
+        """The same with the kernel's place of each line, and its size; None where there is none."""
+        return None

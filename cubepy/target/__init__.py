@@ -1,5 +1,8 @@
 """What emitters and runtimes must agree on: Target, Features, Abi, Artifact, the report block."""
 
+from typing import TYPE_CHECKING
+
+from cubepy.late import door
 from cubepy.target import reports
 from cubepy.target.abi import Abi, Word, WordKind, abi_of
 from cubepy.target.artifact import FOREIGN, Artifact, Schedule
@@ -8,21 +11,35 @@ from cubepy.target.reports import Fault, FaultKind, Print
 from cubepy.target.storage import artifact_of_bytes, bytes_of_artifact
 from cubepy.target.target import Target
 
+if TYPE_CHECKING:
+    from cubepy.target.decisions import Decision, Remark, Topic, no_remark
+    from cubepy.target.machine_code import MachineCode
+else:
+    # What is for people is not there before somebody looks, or something is compiled.
+    __getattr__ = door(
+        __name__, decisions="Decision Remark Topic no_remark", machine_code="MachineCode"
+    )
+
 __all__ = [
     "FOREIGN",
     "Abi",
     "Artifact",
+    "Decision",
     "Fault",
     "FaultKind",
     "Features",
+    "MachineCode",
     "Print",
+    "Remark",
     "Schedule",
     "Target",
+    "Topic",
     "Word",
     "WordKind",
     "abi_of",
     "artifact_of_bytes",
     "bytes_of_artifact",
     "features_of",
+    "no_remark",
     "reports",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from cubepy.ir import Access
 from cubepy.location import Loc
@@ -11,6 +12,9 @@ from cubepy.records import dataclass, field
 from cubepy.target.abi import Abi
 from cubepy.target.reports import Fault, Print
 from cubepy.target.target import Target
+
+if TYPE_CHECKING:
+    from cubepy.target.decisions import Decision
 
 __all__ = ["FOREIGN", "Artifact", "Schedule"]
 
@@ -64,4 +68,4 @@ class Artifact:
     line_map: Mapping[int, Loc] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     prints: tuple[Print, ...] = ()
-    decisions: tuple[tuple[Loc, str], ...] = ()
+    decisions: tuple[Decision, ...] = ()

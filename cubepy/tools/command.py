@@ -70,8 +70,13 @@ def _add_show(words: Any) -> None:
     )
     stage.add_argument("--ir", action="store_true", help="the IR as the front end makes it")
     stage.add_argument("--llvm", action="store_true", help="LLVM IR, for the target cpu")
-    stage.add_argument("--diff", action="store_true", help="what each pass changed")
     stage.add_argument("--asm", action="store_true", help="machine code, where there is any")
+    stage.add_argument(
+        "--decisions", action="store_true", help="what was decided and why, line by line"
+    )
+    word.add_argument(
+        "--diff", action="store_true", help="what each pass changed, or the one of --after"
+    )
     word.set_defaults(run=show)
 
 

@@ -3,10 +3,14 @@
 import inspect
 from dataclasses import dataclass
 
+from cubepy.target import Topic
 from examples.showcase.job import Launch
 from examples.showcase.loops import hot_loop
 
 __all__ = ["Listing", "listing_of"]
+
+# What the page has room for.
+TOPICS = (Topic.GANG, Topic.MEMORY, Topic.LOOP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,9 @@ def listing_of(launch: Launch) -> Listing:
         source=inspect.getsource(launch.kernel.function).rstrip(),
         ir=stages.optimized_ir.rstrip(),
         assembly=_in_columns(hot_loop(stages.asm)),
-        decisions=tuple(dict.fromkeys(text for _, text in stages.artifact.decisions)),
+        decisions=tuple(
+            dict.fromkeys(str(each) for each in stages.own_decisions if each.topic in TOPICS)
+        ),
     )
 
 

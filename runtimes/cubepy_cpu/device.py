@@ -13,11 +13,12 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubepy.errors import BackendError
+from cubepy.late import late_import
 from cubepy.location import excerpt
 from cubepy.runtime import (
     ArrayBinding,
@@ -37,6 +38,9 @@ from cubepy_cpu import entry, jit, threads
 from cubepy_cpu.host import Machine, host, supports
 from cubepy_cpu.host_memory import HostMemory, allocate, wrap
 from cubepy_cpu.loaded_code import Code
+
+if TYPE_CHECKING:
+    from cubepy.target import MachineCode
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
 
@@ -254,6 +258,14 @@ class CpuRuntime(Runtime):
         """The assembly text of an artifact for its own machine, whichever this one is."""
         with _explained(artifact):
             return jit.assembly(artifact.text, machine_of(artifact))
+
+    def machine_code(self, artifact: Artifact) -> MachineCode:
+        """The same with the kernel's place of each line, and its size."""
+        with late_import:
+            from cubepy_cpu import places  # noqa: PLC0415 - for people only, and LLVM comes with it
+
+        with _explained(artifact):
+            return places.machine_code(artifact, machine_of(artifact))
 
 
 def runtime() -> Runtime:

@@ -27,6 +27,7 @@ from cubepy_cpu.host import Machine, host
 
 __all__ = [
     "assembly",
+    "commented_assembly",
     "compile_object",
     "describe_host",
     "finds_symbol",
@@ -67,6 +68,14 @@ def assembly(text: str, machine: Machine, passes: Sequence[str]) -> str:
     """The assembly text of the same code that `compile_object` gives."""
     with _module(text, machine, passes) as module:
         return str(_target_machine(machine).emit_assembly(module))
+
+
+def commented_assembly(text: str, machine: Machine, passes: Sequence[str]) -> str:
+    """The same with LLVM's comments, which tell of registers that went to the stack."""
+    with _module(text, machine, passes) as module:
+        target = _create_target_machine(machine)
+        target.set_asm_verbosity(True)
+        return str(target.emit_assembly(module))
 
 
 def optimized_text(text: str, machine: Machine, passes: Sequence[str]) -> str:

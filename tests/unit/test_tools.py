@@ -9,9 +9,10 @@ import pytest
 
 from cubepy import cache, config, runtime
 from cubepy.errors import CubeError, RuntimeUnavailable
+from cubepy.inspection import example_arguments
 from cubepy.ir import parse_kernel
 from cubepy.tools import main
-from cubepy.tools.show import example_arguments, load_kernel
+from cubepy.tools.kernels import load_kernel
 
 KERNELS = '''"""Kernels to look at."""
 
@@ -189,7 +190,7 @@ def test_a_signature_fills_in_what_annotations_leave_open(
     ],
 )
 def test_signature_entries(file: Path, text: str, expected: Any) -> None:
-    made = example_arguments(load_kernel(f"{file}:paint"), f"level=1, {text}")
+    made = example_arguments(load_kernel(f"{file}:paint").source, f"level=1, {text}")
     assert list(made) == ["image", "level", "bias"]
     assert type(made["bias"]) is type(expected)
     assert np.shape(made["bias"]) == np.shape(expected)
@@ -198,7 +199,7 @@ def test_signature_entries(file: Path, text: str, expected: Any) -> None:
 
 def test_a_signature_entry_that_is_nothing_known_is_refused(file: Path) -> None:
     with pytest.raises(CubeError, match="bias=f33: expects an array such as"):
-        example_arguments(load_kernel(f"{file}:paint"), "level=1, bias=f33")
+        example_arguments(load_kernel(f"{file}:paint").source, "level=1, bias=f33")
 
 
 @pytest.mark.parametrize(

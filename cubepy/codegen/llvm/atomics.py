@@ -16,7 +16,7 @@ from cubepy.codegen.llvm.bounds import bounds_of
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
 from cubepy.codegen.llvm.gang import Gang, Mask
 from cubepy.codegen.llvm.lane_loop import each_lane, spill
-from cubepy.codegen.llvm.tallies import Tally, count
+from cubepy.codegen.llvm.tallies import COPIES, Tally, count
 from cubepy.codegen.llvm.types import memory_type, register_type
 from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
 
@@ -47,6 +47,7 @@ def emit_atomic(gang: Gang, op: Op) -> None:
     memory = op.operands[0]
     assert isinstance(memory.type, BufferType | SharedType)
     indices = op.operands[1 : 1 + memory.type.rank]
+    gang.module.notes.op = op
     mask = access_mask(gang, bounds_of(gang, op, memory, indices))
     tally = gang.module.tallies.get(memory)
     if tally is not None:
@@ -57,6 +58,7 @@ def emit_atomic(gang: Gang, op: Op) -> None:
 
 def _by_cases(gang: Gang, op: Op, tally: Tally, mask: Mask) -> None:
     """In copies while the buffer is small; nobody asks for the old values."""
+    gang.accesses(op.operands[0], f"counted in {COPIES} copies of each thread while it is small")
     copies, shared, join = gang.fresh_labels("copies", "shared", "join")
     gang.vectors(op.operands[1])  # spread before the cases part
     gang.vectors(op.operands[2])
@@ -80,6 +82,8 @@ def _on_memory(gang: Gang, op: Op, mask: Mask) -> None:
         gang.define(op, _load_once(gang, op, element, address.base, gang.mask_parts(mask)))
         return
     lanes, type = gang.layout.lanes, memory_type(element)
+    how = "a plain update" if isinstance(memory.type, SharedType) else "an atomic"
+    gang.accesses(memory, f"{how} for each unit, one after the other")
     results = []
     for number in range(gang.parts):
         cells = spill(gang, lane_pointers(gang, address, number, type), f"<{lanes} x ptr>")

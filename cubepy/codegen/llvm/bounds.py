@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from cubepy.codegen.llvm.gang import Gang, Mask
+from cubepy.codegen.llvm.notes import EDGES
+from cubepy.codegen.llvm.reasons import unbounded_reason
 from cubepy.codegen.llvm.reports import report_outside
 from cubepy.codegen.llvm.values import Value
 from cubepy.ir import INDEX, Op, Trait, ops
 from cubepy.records import dataclass
+from cubepy.target import Topic
 
 __all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset", "wholly_inside"]
 
@@ -36,8 +39,13 @@ class Bounds:
 def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
     """The tests that an access needs."""
     check = op.attrs.get("check", "checked")
-    if check == "unchecked" or op in gang.inside:
+    gang.module.notes.op = op
+    if check == "unchecked":
         return Bounds()
+    if op in gang.inside:
+        gang.accesses(memory, "tested once for a whole row or cube, not here", Topic.BOUNDS)
+        return Bounds()
+    gang.accesses(memory, _test_reason(gang, op), Topic.BOUNDS)
     scalar: str | None = None
     parts: tuple[str, ...] = ()
     masks: Mask = None
@@ -68,6 +76,14 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
     return bounds
 
 
+def _test_reason(gang: Gang, op: Op) -> str:
+    """That an access is tested by itself, and why where that could be otherwise."""
+    notes = gang.module.notes
+    if notes.version == EDGES:
+        return "tested at each access"
+    return f"tested at each access: {unbounded_reason(notes.unbounded.get(op))}"
+
+
 def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str | None:
     """Whether every lane of the gang is inside (i1), by the ends of each part alone; None where
     that is no cheaper, or the access needs no test.
@@ -76,6 +92,7 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     """
     if op.attrs.get("check", "checked") != "checked" or op in gang.inside or not gang.looping:
         return None
+    gang.module.notes.op = op
     shapes = [gang.values[index].shape for index in indices]
     if any(shape.level == 2 for shape in shapes) or not any(shape.stride for shape in shapes):
         return None
@@ -85,6 +102,8 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     total: str | None = None
     for test in tests:
         total = test if total is None else gang.w.value(f"and i1 {total}, {test}", "in")
+    if total is not None:
+        gang.accesses(memory, "one test of a vector's ends", Topic.BOUNDS)
     return total
 
 

@@ -20,6 +20,7 @@ from cubepy.codegen.llvm.together import (
 )
 from cubepy.ir import Op, Region, Scalar, ops
 from cubepy.records import dataclass
+from cubepy.target import Topic
 
 _EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
 
@@ -63,6 +64,7 @@ def emit_if(gang: Gang, op: Op) -> None:
     condition = op.operands[0]
     assumed = gang.analysis.assumed.get(condition)
     if assumed is not None:
+        gang.chose(Topic.BRANCH, op, "decided for all units by the test of a whole row or cube")
         gang.emit_region(gang, op.regions[0 if assumed else 1])
         return
     if op in gang.analysis.divergent:
@@ -72,6 +74,7 @@ def emit_if(gang: Gang, op: Op) -> None:
 
 
 def _uniform_if(gang: Gang, op: Op) -> None:
+    gang.chose(Topic.BRANCH, op, "all units go one way: a jump")
     mask = gang.mask
     then, other, join = gang.fresh_labels("then", "else", "join")
     gang.w.branch(gang.scalar(op.operands[0]), then, other)
@@ -92,10 +95,13 @@ def _uniform_if(gang: Gang, op: Op) -> None:
 def _parting_if(gang: Gang, op: Op) -> None:
     mask, condition = gang.mask, gang.vectors(op.operands[0])
     if _only_leaves(op):
+        gang.chose(Topic.BRANCH, op, "units that leave are masked off")
         _take_out(gang, op.regions[0].ops[0], gang.mask_and(mask, condition))
         _go_on_with(gang, gang.mask_and_not(mask, condition))
         return
     together = arm_together(gang, op)
+    twice = ", and once more without masks for when all units take it" if together else ""
+    gang.chose(Topic.BRANCH, op, f"units part: each arm runs under a mask{twice}")
     join = _unmasked_arm(gang, op.regions[0], together) if together else ""
     _masked_arm(gang, op.regions[0], gang.mask_and(mask, condition))
     if op.regions[1].ops:
@@ -219,7 +225,9 @@ def emit_while(gang: Gang, op: Op) -> None:
     """A `while` loop; lanes whose condition fails leave it."""
     mask = gang.mask
     head, body, latch, end = gang.fresh_labels("head", "body", "next", "end")
-    if runs_together(gang, op):
+    together = runs_together(gang, op)
+    _write_down(gang, op, together=together)
+    if together:
         _while_together(gang, op, end)
     scope = _open_scope(gang, op, latch, end)
     gang.w.jump(head)
@@ -240,6 +248,16 @@ def emit_while(gang: Gang, op: Op) -> None:
     gang.emit_region(gang, op.regions[1])
     gang.scopes.pop()
     _close(gang, op, scope, head, mask)
+
+
+def _write_down(gang: Gang, op: Op, *, together: bool) -> None:
+    """Tell people how units go through a loop."""
+    if op not in gang.analysis.divergent:
+        gang.chose(Topic.LOOP, op, "all units make the same trips")
+        return
+    text = "runs while any unit has trips left; units that are done are masked off"
+    first = "trips that all units make need no mask; then it " if together else ""
+    gang.chose(Topic.LOOP, op, first + text)
 
 
 def _while_together(gang: Gang, op: Op, end: str) -> None:
@@ -283,13 +301,15 @@ def emit_for(gang: Gang, op: Op) -> None:
     scalar = op.regions[0].params[0].type
     assert isinstance(scalar, Scalar)
     start = _first_trip(gang, op)
+    together = runs_together(gang, op)
+    _write_down(gang, op, together=together)
     if all(gang.values[operand].shape.level == 0 for operand in op.operands):
         trips = _uniform_trips(gang, op, scalar)
         scope = _open_scope(gang, op, latch, end)
         _run_trips(gang, op, start, scope, lambda counter: _below(gang, scalar, counter, trips))
     else:
         lane_trips = _lane_trips(gang, op, scalar)
-        if runs_together(gang, op):
+        if together:
             start = _for_together(gang, op, start, least(gang, scalar, lane_trips), end)
         scope = _open_scope(gang, op, latch, end)
         _run_trips(gang, op, start, scope, lambda k: _staying(gang, scope, scalar, k, lane_trips))

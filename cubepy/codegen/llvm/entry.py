@@ -7,12 +7,15 @@ runs the guard of `guards.py` and then the fast or the careful version of the bo
 
 from __future__ import annotations
 
+from math import prod
+
 from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
 from cubepy.codegen.llvm.guards import guard_code
 from cubepy.codegen.llvm.intervals import column_intervals, cube_intervals, row_intervals
 from cubepy.codegen.llvm.layout import plan_layout, uniform_memory
 from cubepy.codegen.llvm.masking import lanes_until
 from cubepy.codegen.llvm.module_text import assemble
+from cubepy.codegen.llvm.notes import EDGES
 from cubepy.codegen.llvm.positions import emit_positions
 from cubepy.codegen.llvm.segments import emit_segmented, exits_by_gang, needs_segments
 from cubepy.codegen.llvm.tallies import close_tallies, open_tallies
@@ -20,8 +23,7 @@ from cubepy.codegen.llvm.walk import emit_region
 from cubepy.codegen.llvm.writer import Writer
 from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Scalar, SharedType, Trait, ops, walk
 from cubepy.ir.analyses import Assumptions, Uniformity, analyze_uniformity, find_assumptions
-from cubepy.location import Loc
-from cubepy.target import Artifact, Schedule, Target, WordKind, abi_of
+from cubepy.target import Artifact, Decision, Schedule, Target, Topic, WordKind, abi_of
 
 __all__ = ["emit_cpu"]
 
@@ -63,11 +65,13 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
 def _place_shared(kernel: Kernel, module: Module) -> None:
     for op in walk(kernel.body):
         if op.opdef is ops.SHARED:
-            assert isinstance(op.type, SharedType)
-            count = 1
-            for extent in op.type.shape:
-                count *= extent
-            module.reserve(op, count * op.type.element.size)
+            module.reserve(op, _bytes(op))
+
+
+def _bytes(op: Op) -> int:
+    """The size of a shared array."""
+    assert isinstance(op.type, SharedType)
+    return prod(op.type.shape) * op.type.element.size
 
 
 class _Versions:
@@ -75,6 +79,7 @@ class _Versions:
 
     def __init__(self, kernel: Kernel, module: Module) -> None:
         self.kernel, self.module = kernel, module
+        self.two = module.layout.schedule.crosses_cubes  # whether there is a fast version
         self.given = _extent_guards(kernel) if module.layout.schedule.crosses_cubes else {}
         self.by_mask = (
             exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
@@ -82,6 +87,8 @@ class _Versions:
         self.careful = self._analyze(Assumptions(conditions=self.given))
         found = find_assumptions(kernel.body, self.careful, self.given)
         self.assumptions = found
+        self.two = self.two or bool(found)
+        module.notes.unbounded = found.unbounded
         self.fast = self._analyze(
             Assumptions(
                 conditions={**self.given, **found.conditions},
@@ -108,6 +115,7 @@ class _Versions:
 
     def gang(self, *, fast: bool, place: dict[str, str]) -> Gang:
         """A gang at a place, with parameters and positions ready."""
+        self.begin(fast=fast)
         gang = Gang(
             module=self.module,
             analysis=self.fast if fast else self.careful,
@@ -120,6 +128,10 @@ class _Versions:
                 gang.define(param, (self.module.scalar_argument(param),))
         emit_positions(gang, self.positions)
         return gang
+
+    def begin(self, *, fast: bool) -> None:
+        """From here on the fast version, or the only one, is emitted, or else the careful one."""
+        self.module.notes.version = EDGES if not fast and self.two else ""
 
     def body(self, gang: Gang, mask: Mask, end: str) -> None:
         """The kernel's body for one gang; ends with a jump to `end`."""
@@ -137,27 +149,18 @@ class _Versions:
         gang.begin(done)
         gang.w.jump(end)
 
-    def decisions(self) -> tuple[tuple[Loc, str], ...]:
+    def decisions(self) -> tuple[Decision, ...]:
         """What was chosen, for people."""
-        layout = self.module.layout
-        rows = [(
-            self.kernel.loc,
-            f"gang of {layout.width} units: {layout.parts} vectors of {layout.lanes} lanes "
-            f"({layout.why}); "
-            f"{_TASKS[layout.schedule]}",
-        )]  # fmt: skip
-        for op in walk(self.kernel.body):
-            if "check" in op.attrs and op.attrs["check"] != "unchecked":
-                state = "once a row or cube" if op in self.assumptions.inside else "at each access"
-                rows.append((op.loc, f"bounds of {op.operands[0].name} tested {state}"))
-        return tuple(rows)
-
-
-_TASKS = {
-    Schedule.ROWS: "rows across cubes",
-    Schedule.COLUMNS: "columns across cubes, for memory runs along y",
-    Schedule.CUBES: "one cube a task",
-}
+        layout, module = self.module.layout, self.module
+        memory = [
+            Decision(
+                topic=Topic.MEMORY, loc=op.loc, subject=op.name,
+                text=f"{_bytes(op)} bytes shared by a cube, in the thread's own arena",
+            )
+            for op in walk(self.kernel.body) if op.opdef is ops.SHARED
+        ]  # fmt: skip
+        gang = Decision(topic=Topic.GANG, loc=self.kernel.loc, text=layout.description)
+        return (gang, *memory, *module.notes.decisions())
 
 
 def _extent_guards(kernel: Kernel) -> dict[Op, bool]:
@@ -305,6 +308,7 @@ def _cubes(module: Module, versions: _Versions) -> None:
 
 def _cube_body(module: Module, versions: _Versions, place: dict[str, str], *, fast: bool) -> None:
     layout, w = module.layout, module.w
+    versions.begin(fast=fast)
     if needs_segments(versions.kernel, layout):
         analysis = versions.fast if fast else versions.careful
         inside = versions.assumptions.inside if fast else frozenset()

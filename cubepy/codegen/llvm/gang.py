@@ -12,13 +12,14 @@ from contextlib import contextmanager
 
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.layout import Layout
+from cubepy.codegen.llvm.notes import EDGES, Notes
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
 from cubepy.codegen.llvm.values import Value, spread
 from cubepy.codegen.llvm.writer import Lines, Writer
 from cubepy.ir import BOOL, BufferType, Op, Region, Scalar, ops
 from cubepy.ir.analyses import Shape, Uniformity
 from cubepy.records import dataclass, field
-from cubepy.target import Abi, Fault, Print, Target, WordKind
+from cubepy.target import Abi, Fault, Print, Target, Topic, WordKind
 
 __all__ = ["Gang", "Mask", "Module", "Scope", "Slot", "Tally"]
 
@@ -64,6 +65,7 @@ class Module:
     foreign: bool = False
     zeros: list[str] = field(default_factory=list)
     shared: dict[int, str] = field(default_factory=dict)
+    notes: Notes = field(default_factory=Notes)
 
     @contextmanager
     def laid_out(self, layout: Layout) -> Iterator[None]:
@@ -215,12 +217,22 @@ class Gang:
             scope.op and scope.op.opdef in (ops.FOR, ops.WHILE) for scope in self.scopes
         )
 
+    def chose(self, topic: Topic, op: Op, text: str) -> None:
+        """Write down a choice for people."""
+        self.module.notes.add(topic, op, text, op.name)
+
+    def accesses(self, memory: Op, text: str, topic: Topic = Topic.ACCESS) -> None:
+        """Write down how the access being emitted goes to its memory."""
+        self.module.notes.access(topic, memory, text)
+
     # ── values ──────────────────────────────────────────────────────────────────────────────────
 
     def define(self, op: Op, names: tuple[str, ...]) -> None:
         """Record an op's value, with an insertion point behind it unless it is already vectors."""
         shape = self.analysis.shape(op)
         self.values[op] = self.value(shape, names)
+        if op.name:
+            self.module.notes.value(op, shape)
 
     def value(self, shape: Shape, names: tuple[str, ...]) -> Value:
         """A value just computed."""
@@ -344,8 +356,9 @@ class Gang:
     def rare_case(self) -> Iterator[None]:
         """Code that seldom runs, beside code that usually does."""
         outer, self.beside = self.beside, True
+        version, self.module.notes.version = self.module.notes.version, EDGES
         yield
-        self.beside = outer
+        self.beside, self.module.notes.version = outer, version
 
     def fresh_labels(self, *hints: str) -> tuple[str, ...]:
         """New block labels."""

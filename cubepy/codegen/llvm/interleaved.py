@@ -143,6 +143,7 @@ def _element(memory: Op) -> Scalar:
 
 def _load(gang: Gang, group: Neighbours) -> None:
     element, lanes = _element(group.accesses[0].operands[0]), gang.layout.lanes
+    _write_down(gang, group)
     columns: list[list[str]] = []
     for pointers in _pointers(gang, group):
         vectors = [load_vector(gang, element, pointer, None) for pointer in pointers]
@@ -155,12 +156,20 @@ def _load(gang: Gang, group: Neighbours) -> None:
 def _store(gang: Gang, group: Neighbours) -> None:
     element, lanes = _element(group.accesses[0].operands[0]), gang.layout.lanes
     values = [gang.vectors(op.operands[-1]) for op in group.accesses]
+    _write_down(gang, group)
     for part, pointers in enumerate(_pointers(gang, group)):
         stored = [to_memory(gang, element, names[part], lanes) for names in values]
         for pointer, vector in zip(
             pointers, _merged(stored, _picker(gang, element), lanes), strict=True
         ):
             store_vector(gang, element, pointer, vector, None)
+
+
+def _write_down(gang: Gang, group: Neighbours) -> None:
+    text = f"vectors and shuffles, together with its {len(group.accesses) - 1} neighbours"
+    for op in group.accesses:
+        gang.module.notes.op = op
+        gang.accesses(op.operands[0], text)
 
 
 Picker = Callable[[str, str, Sequence[int]], str]

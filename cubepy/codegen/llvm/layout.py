@@ -40,7 +40,7 @@ _LONG, _VERY_LONG = 400, 1200
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """`lanes` units a vector, `parts` vectors a gang; `work` estimates the operations of one
-    unit.
+    unit. `why` and `order` say for people why the gang is so wide, and which units are in it.
 
     `reach` is the width of the kernel's widest gang: what positions are over one gang they are over
     any other, so that versions of different widths can be analysed as one.
@@ -53,7 +53,14 @@ class Layout:
     cube_dim: tuple[int, int, int]
     work: int
     why: str
+    order: str
     reach: int
+
+    @property
+    def description(self) -> str:
+        """The choice and its reasons, for people."""
+        vectors = f"{self.parts} vectors of {self.lanes}" if self.parts > 1 else "one vector"
+        return f"gangs of {self.width} units, {vectors} ({self.why}); {self.order}"
 
     @property
     def width(self) -> int:
@@ -149,21 +156,35 @@ class Layout:
 
 def plan_layout(kernel: Kernel, target: Target) -> Layout:
     """Schedule and gang width of a kernel; the option `gang` of the target fixes the width."""
-    cooperative = _cooperates(kernel)
+    cooperating = _cooperating(kernel)
     plane = target.plane_dim(kernel)
-    schedule = Schedule.CUBES if cooperative else _rows_or_columns(kernel)
-    lanes, parts, why = plane, _parts(kernel, target, schedule), "by element size"
+    schedule = Schedule.CUBES if cooperating is not None else _rows_or_columns(kernel)
+    lanes = plane
+    parts, why = _parts(kernel, target, schedule)
     fixed = target.option("gang")
     if fixed:
         lanes, parts = _fixed(int(fixed), plane, planes_used=_uses_planes(kernel))
         why = "asked for"
     units = kernel.cube_dim[0] * kernel.cube_dim[1] * kernel.cube_dim[2]
     if schedule is Schedule.CUBES and not fixed:
-        parts = _fit(-(-units // lanes), parts)
+        fitting = _fit(-(-units // lanes), parts)
+        if fitting != parts:
+            parts, why = fitting, f"as a cube has {units} units"
     return Layout(
         schedule=schedule, lanes=lanes, parts=parts, plane_dim=plane, cube_dim=kernel.cube_dim,
-        work=_work(kernel), why=why, reach=lanes * parts,
+        work=_work(kernel), why=why, order=_order(schedule, cooperating), reach=lanes * parts,
     )  # fmt: skip
+
+
+def _order(schedule: Schedule, cooperating: Op | None) -> str:
+    """Which units a gang holds and why, for people."""
+    if cooperating is not None:
+        word = cooperating.opdef.name
+        line = f" (line {cooperating.loc.line})" if cooperating.loc.known else ""
+        return f"cube by cube, since units work together: {word}{line}"
+    if schedule is Schedule.COLUMNS:
+        return "along y across cubes, as memory runs along y"
+    return "along x across cubes, as no unit can tell which others run beside it"
 
 
 def _rows_or_columns(kernel: Kernel) -> Schedule:
@@ -188,17 +209,19 @@ def _fit(planes: int, parts: int) -> int:
     return min(parts, planes)
 
 
-def _cooperates(kernel: Kernel) -> bool:
-    """Whether units of a cube can tell that they run together, so that gangs must not cross
-    cubes.
+def _cooperating(kernel: Kernel) -> Op | None:
+    """The first op by which units of a cube can tell that they run together, so that gangs must
+    not cross cubes.
     """
-    return any(
-        op.opdef is ops.SHARED
+    found = (
+        op
+        for op in walk(kernel.body)
+        if op.opdef is ops.SHARED
         or op.opdef.has(Trait.BARRIER)
         or op.opdef.has(Trait.PLANE)
         or (op.opdef.has(Trait.ATOMIC) and _waits(kernel))
-        for op in walk(kernel.body)
     )
+    return next(found, None)
 
 
 def _waits(kernel: Kernel) -> bool:
@@ -214,21 +237,25 @@ def _uses_planes(kernel: Kernel) -> bool:
     return any(op.opdef.has(Trait.PLANE) for op in walk(kernel.body))
 
 
-def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> int:
-    """Registers a value: as many as hide latency without spilling, two where most values are
-    64-bit, fewer in long bodies.
+def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str]:
+    """Registers a value: as many as hide latency without spilling, two where many values are
+    64-bit, fewer in long bodies. And why, for people.
     """
     length = sum(1 for _ in walk(kernel.body))
     barriers = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
     if schedule is Schedule.CUBES and barriers and target.features.mask_registers:
-        return 16 if length < 120 else 4
+        if length < 120:
+            return 16, "a short body between barriers, and mask registers"
+        return 4, "a long body between barriers: more would not fit in registers"
     if length > _LONG:
-        return 2 if length <= _VERY_LONG else 1
+        return 2 if length <= _VERY_LONG else 1, "a long body: more takes too long to compile"
     wide = sum(1 for op in walk(kernel.body) if _computes_wide(op))
     total = sum(
         1 for op in walk(kernel.body) if isinstance(op.type, Scalar) and op.type is not BOOL
     )
-    return 2 if wide * 3 > total else 4
+    if wide * 3 > total:
+        return 2, "many values of 64 bits, of which a vector holds half as many"
+    return 4, "as many as hide latency without spilling"
 
 
 def _computes_wide(op: Op) -> bool:

@@ -32,6 +32,7 @@ from cubepy.codegen.llvm.address import (
 from cubepy.codegen.llvm.bounds import Bounds, bounds_of, wholly_inside
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.private_arrays import private_load, private_store
+from cubepy.codegen.llvm.reasons import scattered_reason
 from cubepy.codegen.llvm.strided import is_strided, strided_load
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
 from cubepy.ir import BufferType, Op, PrivateType, Scalar, SharedType
@@ -50,6 +51,7 @@ def _element(memory: Op) -> Scalar:
 def emit_load(gang: Gang, op: Op) -> None:
     """`load`: the result's shape decides how."""
     memory, *indices = op.operands
+    gang.module.notes.op = op
     shape = gang.analysis.shape(op)
     whole = None if shape.level < 2 else wholly_inside(gang, op, memory, indices)
     if whole is not None and not isinstance(memory.type, PrivateType):
@@ -90,6 +92,7 @@ def _load_by_cases(gang: Gang, op: Op, whole: str) -> tuple[str, ...]:
 
 def _scalar_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> str:
     """Outside, the pointer goes to a zero: no branch, of which a long kernel would have many."""
+    gang.accesses(memory, "one load for all units")
     element = _element(memory)
     pointer = element_pointer(gang, address_of(gang, memory, indices), 0, memory_type(element))
     if bounds.scalar is not None:
@@ -101,6 +104,7 @@ def _scalar_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) 
 def _part_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> tuple[str, ...]:
     """One element a part; a part whose lanes are all off must not touch memory."""
     element = _element(memory)
+    gang.accesses(memory, "one load for each vector")
     address = address_of(gang, memory, indices)
     names = []
     for number in range(gang.parts):
@@ -136,17 +140,42 @@ def _vector_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds)
     mask = access_mask(gang, bounds)
     address = address_of(gang, memory, indices)
     lanes = gang.layout.lanes
+    strided = mask is None and is_strided(gang, address)
+    _write_down(gang, memory, indices, address, masked=mask is not None, strided=strided)
     loaded = []
     for number in range(gang.parts):
         part = None if mask is None else mask[number]
         if address.contiguous:
             value = _contiguous_load(gang, address, number, element, part)
-        elif part is None and is_strided(gang, address):
+        elif strided:
             value = strided_load(gang, address, number, element)
         else:
             value = _gather(gang, address, number, element, part)
         loaded.append(from_memory(gang, element, value, lanes))
     return tuple(loaded)
+
+
+def _write_down(
+    gang: Gang,
+    memory: Op,
+    indices: Sequence[Op],
+    address: Address,
+    *,
+    masked: bool,
+    strided: bool = False,
+    stores: bool = False,
+) -> None:
+    """Tell people how lanes and elements go together."""
+    mask = ", masked" if masked else ""
+    if not address.vectors and address.stride in (1, -1):
+        turned = "" if address.stride == 1 else ", reversed by a shuffle"
+        gang.accesses(memory, f"vectors of neighbouring elements{turned}{mask}")
+    elif strided:
+        gang.accesses(memory, f"vectors and shuffles: units lie {abs(address.stride)} apart")
+    else:
+        how = "scatter" if stores else "gather"
+        reason = scattered_reason(gang, memory, indices)
+        gang.accesses(memory, f"{how}, an address for each unit: {reason}{mask}")
 
 
 def _reverse(gang: Gang, type: str, value: str) -> str:
@@ -189,6 +218,7 @@ def _gather(gang: Gang, address: Address, number: int, element: Scalar, mask: st
 def emit_store(gang: Gang, op: Op) -> None:
     """`store`."""
     memory, *indices, value = op.operands
+    gang.module.notes.op = op
     if isinstance(memory.type, PrivateType):
         private_store(gang, memory, indices, value, bounds_of(gang, op, memory, indices))
         return
@@ -215,11 +245,13 @@ def _store(gang: Gang, op: Op, bounds: Bounds) -> None:
     if gang.values[value].shape.level == 0 and all(
         gang.values[i].shape.level == 0 for i in indices
     ):
+        gang.accesses(memory, "one store for all units")
         when(gang, bounds.scalar, lambda: _scalar_store(gang, memory, indices, element, value))
         return
     vectors = gang.vectors(value)
     mask = access_mask(gang, bounds)
     address = address_of(gang, memory, indices)
+    _write_down(gang, memory, indices, address, masked=mask is not None, stores=True)
     for number, vector in enumerate(vectors):
         part = None if mask is None else mask[number]
         stored = to_memory(gang, element, vector, gang.layout.lanes)

@@ -28,6 +28,8 @@ def emit_positions(gang: Gang, used: Iterable[Op]) -> None:
             wanted = gang.layout.seed_shape(op)
             assert made[name].shape == wanted, f"{name}: {made[name].shape}, promised {wanted}"
         gang.values[op] = made[name]
+        if op.name:
+            gang.module.notes.value(op, made[name].shape)
 
 
 def _position(gang: Gang, name: str) -> Value:

@@ -19,8 +19,10 @@ from cubepy.codegen.llvm.access import (
 )
 from cubepy.codegen.llvm.bounds import Bounds
 from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.reasons import written
 from cubepy.codegen.llvm.types import memory_type, shaped
-from cubepy.ir import Op, PrivateType, Scalar
+from cubepy.ir import Op, PrivateType, Scalar, ops
+from cubepy.target import Topic
 
 __all__ = ["private_load", "private_store"]
 
@@ -40,6 +42,8 @@ def private_cells(gang: Gang, memory: Op) -> tuple[str, ...]:
         for extent in memory.type.shape:
             count *= extent
         row = shaped(memory_type(memory.type.element), gang.layout.lanes)
+        size = count * memory.type.element.size
+        gang.chose(Topic.MEMORY, memory, f"in memory, {size} bytes a unit, on the stack")
         gang.private[memory] = tuple(
             gang.module.alloca(f"[{count} x {row}]") for _ in range(gang.parts)
         )
@@ -87,10 +91,19 @@ def _lane_cells(gang: Gang, memory: Op, cell: str, subscript: str) -> str:
     )
 
 
+def _way(indices: Sequence[Op], *, uniform: bool) -> str:
+    """How units reach their own arrays, for people."""
+    if uniform:
+        return "a vector of the units' own elements: all units have the same subscript"
+    index = next((each for each in indices if each.opdef is not ops.CONST), indices[0])
+    return f"an address for each unit: units have their own subscript {written(index)}"
+
+
 def private_load(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -> tuple[str, ...]:
     """From the unit's own array."""
     element, lanes = _element(memory), gang.layout.lanes
     scalar, vectors = _linear(gang, memory, indices)
+    gang.accesses(memory, _way(indices, uniform=scalar is not None))
     mask = access_mask(gang, bounds) if scalar is None else None
     type = shaped(memory_type(element), lanes)
     row_align = max(1, element.size)
@@ -120,6 +133,7 @@ def private_store(gang: Gang, memory: Op, indices: Sequence[Op], value: Op, boun
     element, lanes = _element(memory), gang.layout.lanes
     stored = [to_memory(gang, element, vector, lanes) for vector in gang.vectors(value)]
     scalar, vectors = _linear(gang, memory, indices)
+    gang.accesses(memory, _way(indices, uniform=scalar is not None))
     if scalar is None:
         mask = access_mask(gang, bounds)
         for number, cell in enumerate(private_cells(gang, memory)):

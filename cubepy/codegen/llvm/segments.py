@@ -34,7 +34,7 @@ from cubepy.ir import (
 )
 from cubepy.ir.analyses import UNIFORM, VARYING, Uniformity
 from cubepy.records import dataclass, field
-from cubepy.target import Schedule
+from cubepy.target import Schedule, Topic
 
 __all__ = ["emit_segmented", "needs_segments"]
 
@@ -146,6 +146,9 @@ class _Segments:
             self.control(cube, op)
         elif op.opdef is ops.CUBE_UNIFORM:
             self.first_unit(cube, op)
+        elif op.opdef.has(Trait.BARRIER):
+            text = "splits the body: the gangs of a cube run up to here in turn"
+            cube.chose(Topic.BARRIER, op, text)
         elif op.opdef.has(Trait.EXIT) and op.opdef is not ops.YIELD:
             emit_exit(cube, op)
 
@@ -187,6 +190,8 @@ class _Segments:
         for extent in memory.type.shape:
             count *= extent
         row = gang.layout.lanes * memory.type.element.size
+        size = count * memory.type.element.size
+        gang.chose(Topic.MEMORY, memory, f"in memory, {size} bytes a unit, from barrier to barrier")
         assert memory_type(memory.type.element)
         return self.frame.array(gang, memory, -(-row * count // 64) * 64)
 

@@ -16,7 +16,7 @@ from cubepy.codegen.llvm.types import memory_type
 from cubepy.ir import BufferType, Kernel, Op, OpDef, Scalar, StrideClass, Trait, ops, walk
 from cubepy.target import WordKind
 
-__all__ = ["Tally", "close_tallies", "count", "open_tallies", "tallied"]
+__all__ = ["COPIES", "Tally", "close_tallies", "count", "open_tallies", "tallied"]
 
 COPIES = 4
 _BYTES = 1 << 15

@@ -21,7 +21,7 @@ from cubepy.errors import VerifyError
 from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
 from cubepy.ir.analyses import UNIFORM
 from cubepy.records import replace
-from cubepy.target import WordKind
+from cubepy.target import Topic, WordKind
 
 __all__ = ["emit_op", "emit_region"]
 
@@ -78,7 +78,12 @@ def emit_op(gang: Gang, op: Op) -> None:
 
 
 def _nothing(gang: Gang, op: Op) -> None:
-    """Memory has its place; one gang is in step with itself; `yield` is its loop's."""
+    """Memory has its place; `yield` is its loop's."""
+
+
+def _barrier(gang: Gang, op: Op) -> None:
+    """One gang is in step with itself."""
+    gang.chose(Topic.BARRIER, op, "no code: the units of a gang are in step")
 
 
 def _local(gang: Gang, op: Op) -> None:
@@ -248,8 +253,8 @@ _EMIT: dict[OpDef, Callable[[Gang, Op], None]] = {
     ops.LOCAL: _local,
     ops.LOAD_LOCAL: load_slot,
     ops.STORE_LOCAL: store_slot,
-    ops.SYNC_CUBE: _nothing,
-    ops.SYNC_STORAGE: _nothing,
+    ops.SYNC_CUBE: _barrier,
+    ops.SYNC_STORAGE: _barrier,
     ops.FENCE: emit_fence,
     ops.CUBE_UNIFORM: _first_unit,
     ops.INTRINSIC: emit_intrinsic,

@@ -9,24 +9,46 @@ a few scalar instructions a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from cubepy.ir import ops
 from cubepy.ir.analyses.uniformity import Uniformity
-from cubepy.ir.nodes import Op, Region
+from cubepy.ir.nodes import Op, Region, walk
 from cubepy.ir.types import BOOL, BufferType, PrivateType, Scalar, SharedType
 from cubepy.records import dataclass, field
 
-__all__ = ["FLIPPED", "Assumptions", "Computable", "find_assumptions", "fits", "subscripts"]
+__all__ = [
+    "FLIPPED",
+    "Assumptions",
+    "Computable",
+    "Unbounded",
+    "find_assumptions",
+    "fits",
+    "subscripts",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unbounded:
+    """Why an access is not taken as inside: a value in its subscripts that no interval can be had
+    for, or (`branch`) a condition above it on which units part.
+    """
+
+    value: Op
+    branch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
-    """Conditions taken as constants, accesses taken as inside, widenings taken as exact."""
+    """Conditions taken as constants, accesses taken as inside, widenings taken as exact.
+
+    `unbounded` says of each other access that is tested what keeps it from being taken as inside.
+    """
 
     conditions: Mapping[Op, bool] = field(default_factory=dict)
     inside: frozenset[Op] = frozenset()
     exact: frozenset[Op] = frozenset()
+    unbounded: Mapping[Op, Unbounded] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.conditions or self.inside or self.exact)
@@ -63,6 +85,17 @@ class Computable:
             self.known[op] = self._compute(op)
         return self.known[op]
 
+    def culprit(self, op: Op) -> Op:
+        """The innermost value on which an interval of `op`, which has none, founders."""
+        while True:
+            parts = self.loops[op].operands[:2] if op in self.loops else op.operands
+            if op.opdef in (ops.LOAD, ops.LOAD_LOCAL):
+                return op
+            inner = next((part for part in parts if not self(part)), None)
+            if inner is None:
+                return op
+            op = inner
+
     def _compute(self, op: Op) -> bool:
         row, scalar = op.opdef, op.type
         if not isinstance(scalar, Scalar) or not scalar.is_integer:
@@ -96,38 +129,68 @@ def find_assumptions(body: Region, plain: Uniformity, given: Mapping[Op, bool]) 
     """What is worth assuming in a body, from its analysis without assumptions. `given` holds
     anyway.
     """
-    computable = Computable(body)
-    conditions: dict[Op, bool] = {}
-    inside: set[Op] = set()
-    exact: set[Op] = set()
+    search = _Search(plain=plain, given=given, computable=Computable(body))
+    search.region(body)
+    return Assumptions(
+        conditions=search.conditions,
+        inside=frozenset(search.inside),
+        exact=frozenset(search.exact),
+        unbounded=search.unbounded,
+    )
 
-    def visit(region: Region) -> None:
+
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """A walk over a body in the order of the program; what it finds is as in Assumptions."""
+
+    plain: Uniformity
+    given: Mapping[Op, bool]
+    computable: Computable
+    conditions: dict[Op, bool] = field(default_factory=dict)
+    inside: set[Op] = field(default_factory=set)
+    exact: set[Op] = field(default_factory=set)
+    unbounded: dict[Op, Unbounded] = field(default_factory=dict)
+
+    def region(self, region: Region) -> None:
         for op in region.ops:
             if op.opdef is ops.IF:
-                _branch(op)
+                self._branch(op)
                 continue
-            if _is_checked(op) and all(computable(index) for index in subscripts(op)):
-                inside.add(op)
-            if _widens(op) and computable(op.operands[0]):
-                exact.add(op)
+            if _is_checked(op):
+                self._access(op)
+            if _widens(op) and self.computable(op.operands[0]):
+                self.exact.add(op)
             for inner in op.regions:
-                visit(inner)
+                self.region(inner)
 
-    def _branch(op: Op) -> None:
+    def _access(self, op: Op) -> None:
+        unknown = next((each for each in subscripts(op) if not self.computable(each)), None)
+        if unknown is None:
+            self.inside.add(op)
+        else:
+            self.unbounded[op] = Unbounded(value=self.computable.culprit(unknown))
+
+    def _branch(self, op: Op) -> None:
         condition = op.operands[0]
-        if condition in given or condition in conditions:
-            visit(op.regions[0 if given.get(condition, conditions.get(condition)) else 1])
+        if condition in self.given or condition in self.conditions:
+            holds = self.given.get(condition, self.conditions.get(condition))
+            self.region(op.regions[0 if holds else 1])
             return
         wanted = _size(op.regions[0]) >= _size(op.regions[1])
-        if plain.shape(condition).level and _decidable(condition, computable, wanted=wanted):
-            conditions[condition] = wanted
-            visit(op.regions[0 if wanted else 1])
-        elif plain.shape(condition).level == 0:
+        if self.plain.shape(condition).level == 0:
             for inner in op.regions:
-                visit(inner)
+                self.region(inner)
+        elif _decidable(condition, self.computable, wanted=wanted):
+            self.conditions[condition] = wanted
+            self.region(op.regions[0 if wanted else 1])
+        else:
+            under = Unbounded(value=condition, branch=True)
+            self.unbounded.update((each, under) for part in op.regions for each in _checked(part))
 
-    visit(body)
-    return Assumptions(conditions=conditions, inside=frozenset(inside), exact=frozenset(exact))
+
+def _checked(region: Region) -> Iterator[Op]:
+    """The accesses of a region, and of those inside, that are tested."""
+    return (op for op in walk(region) if _is_checked(op))
 
 
 def _size(region: Region) -> int:

@@ -8,19 +8,19 @@ import re
 import numpy as np
 import pytest
 
-from cubepy.compiler import Stages
+from cubepy.inspection import Inspection
 from examples import kernels
 
 X = np.zeros(1000, np.float32)
 MATRIX = np.zeros((64, 64), np.float32)
 
 
-def section(stages: Stages, start: str, end: str) -> str:
+def section(stages: Inspection, start: str, end: str) -> str:
     """The text from one label to another."""
     return stages.llvm.partition(f"\n{start}:")[2].partition(f"\n{end}:")[0]
 
 
-def saxpy() -> Stages:
+def saxpy() -> Inspection:
     return kernels.saxpy.over(X.size).inspect(2.0, X, X.copy(), target="cpu:x86-64-v4")
 
 
@@ -65,6 +65,6 @@ def test_a_part_is_one_register_of_f32(machine: str, lanes: int) -> None:
 
 
 def test_decisions_say_what_was_chosen() -> None:
-    texts = [text for _, text in saxpy().artifact.decisions]
-    assert "gang of 64 units: 4 vectors of 16 lanes" in texts[0]
-    assert any("bounds of x tested once a row or cube" in text for text in texts)
+    texts = [str(each) for each in saxpy().decisions]
+    assert "gangs of 64 units, 4 vectors of 16" in texts[0]
+    assert any(text.startswith("x: tested once for a whole row") for text in texts)
