@@ -93,21 +93,26 @@ class _Loaded:
         self._lock = threading.RLock()
         self._kernels: dict[tuple[str, Device], LoadedKernel] = {}
 
+    def get(self, digest: str, device: Device) -> LoadedKernel | None:
+        """The kernel, if it is there."""
+        with self._lock:
+            known = self._kernels.pop((digest, device), None)
+            if known is not None:
+                self._kernels[digest, device] = known
+            return known
+
     def get_or_make(
         self, digest: str, device: Device, make: Callable[[], LoadedKernel]
     ) -> LoadedKernel:
         """The kernel; the one used longest ago goes when there are too many."""
-        key = (digest, device)
-        with self._lock:
-            known = self._kernels.pop(key, None)
-            if known is not None:
-                self._kernels[key] = known
-                return known
+        known = self.get(digest, device)
+        if known is not None:
+            return known
         made = make()
         with self._lock:
             while len(self._kernels) >= KEPT:
                 del self._kernels[next(iter(self._kernels))]
-            return self._kernels.setdefault(key, made)
+            return self._kernels.setdefault((digest, device), made)
 
     def clear(self) -> None:
         """Forget them all."""
@@ -124,15 +129,55 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=loaded.unlock_after_fork)
 
 
-def load(kernel: ir.Kernel, device: Device) -> LoadedKernel:
-    """A kernel as the front end made it, ready to launch.
+def load(
+    source: frontend.KernelSource, specialization: frontend.Specialization, device: Device
+) -> LoadedKernel:
+    """The kernel, ready to launch on a device.
 
-    It is compiled unless a kernel like it is in memory, or its artifact in the store on disk.
+    It is lowered unless the store on disk knows what its origin becomes, and compiled unless a
+    kernel like it is in memory, or its artifact in the store.
     """
-    label = f"{kernel.name} for {device.target}"
-    key = key_of([*_parts(kernel, device.target), *device.toolchain], label)
+    origin = _origin(source, specialization, device)
+    digest = None if origin is None else store().get(origin)
+    known = None if digest is None else _loaded_already(digest.decode(), device)
+    if known is not None:
+        return known
+    kernel, repeatable = frontend.lower_and_tell(source, specialization)
+    ir.verify(kernel, "lowered")
+    key = key_of([*_parts(kernel), *_surroundings(device)], _label(source, device))
     owner = memory_owner(device)
-    return loaded.get_or_make(key.digest, owner, lambda: owner.load(_compiled(kernel, device, key)))
+    made = loaded.get_or_make(key.digest, owner, lambda: owner.load(_compiled(kernel, device, key)))
+    if origin is not None and repeatable and digest is None:
+        store().put(origin, key.digest.encode())
+    return made
+
+
+def _origin(
+    source: frontend.KernelSource, specialization: frontend.Specialization, device: Device
+) -> Key | None:
+    """The key under which the store has the digest of the kernel's own key."""
+    origin = frontend.origin_of(source, specialization) if device.toolchain else None
+    if origin is None:
+        return None
+    label = f"origin of {_label(source, device)}"
+    return key_of([("origin", origin), *_surroundings(device)], label)
+
+
+def _loaded_already(digest: str, device: Device) -> LoadedKernel | None:
+    """A kernel from memory, or from its artifact in the store; None if neither has it."""
+    owner = memory_owner(device)
+    known = loaded.get(digest, owner)
+    if known is not None:
+        return known
+    data = store().get(Key(digest=digest, parts=()))
+    if data is None:
+        return None
+    artifact = artifact_of_bytes(data, device.target)
+    return loaded.get_or_make(digest, owner, lambda: owner.load(artifact))
+
+
+def _label(source: frontend.KernelSource, device: Device) -> str:
+    return f"{source.name} for {device.target}"
 
 
 def _compiled(kernel: ir.Kernel, device: Device, key: Key) -> Artifact:
@@ -147,14 +192,19 @@ def _compiled(kernel: ir.Kernel, device: Device, key: Key) -> Artifact:
     return artifact_of_bytes(store().get_or_make(key, make), device.target)
 
 
-def _parts(kernel: ir.Kernel, target: Target) -> Iterator[tuple[str, bytes]]:
+def _parts(kernel: ir.Kernel) -> Iterator[tuple[str, bytes]]:
     text = ir.print_kernel(kernel)
     if any(word in text for word in REPORTS):  # the places are part of what is compiled
         text = ir.print_kernel(kernel, locations=True)
     yield "kernel", kernel.name.encode()
     yield "ir", text.encode()
+
+
+def _surroundings(device: Device) -> Iterator[tuple[str, bytes]]:
+    target = device.target
     yield "target", f"{target} {', '.join(target.features.described())}".encode()
     yield "cubepy", sources()
+    yield from device.toolchain
 
 
 # Words of IR text that stand where a fault is reported with its place.
@@ -226,8 +276,7 @@ class Program:
         if entry.loaded is None:
             with entry.lock:
                 if entry.loaded is None:
-                    kernel = lower(self.source, specialization)
-                    entry.loaded = load(kernel, device)
+                    entry.loaded = load(self.source, specialization, device)
         return entry.loaded
 
     def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:

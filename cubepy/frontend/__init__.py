@@ -28,6 +28,7 @@ from cubepy.frontend.lang import (
     Tensor,
 )
 from cubepy.frontend.layouts import Layout
+from cubepy.frontend.origins import origin_of
 from cubepy.frontend.parameters import (
     is_structured,
     leaves_of,
@@ -211,11 +212,11 @@ from cubepy.frontend.vocabulary import (
 from cubepy.late import door
 
 if TYPE_CHECKING:
-    from cubepy.frontend.lowering import lower, lower_function
+    from cubepy.frontend.lowering import lower, lower_and_tell, lower_function
 else:
     # What a launch of a compiled kernel needs of the front end is small, and loads in a fraction of
     # the time that lowering takes.
-    __getattr__ = door(__name__, lowering="lower lower_function")
+    __getattr__ = door(__name__, lowering="lower lower_and_tell lower_function")
 
 __all__ = [
     "ABSOLUTE_POS",
@@ -342,10 +343,12 @@ __all__ = [
     "log2",
     "log10",
     "lower",
+    "lower_and_tell",
     "lower_function",
     "max",
     "min",
     "mul_hi",
+    "origin_of",
     "parts_of",
     "plane_all",
     "plane_any",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import math
 import types
 from collections.abc import Sequence
@@ -127,7 +128,26 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
             at,
             our_name((name,)) or did_you_mean(name, dir(owner)),
         ) from error
+    if not isinstance(owner, types.ModuleType) and _runs_python(owner, name):
+        frame.session.repeatable = False
     return _captured(frame, value, name, at)
+
+
+_METHODS = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.MemberDescriptorType),
+    *(staticmethod, classmethod),
+)
+
+
+def _runs_python(owner: object, name: str) -> bool:
+    """Whether reading an attribute runs code of its class, such as a property's."""
+    found = inspect.getattr_static(owner, name, _MISSING)
+    return found is _MISSING or (
+        hasattr(type(found), "__get__") and not isinstance(found, _METHODS)
+    )
+
+
+_MISSING: Final = object()
 
 
 # ── values of ops ────────────────────────────────────────────────────────────────────────────────

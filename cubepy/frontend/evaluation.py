@@ -18,12 +18,20 @@ from cubepy.errors import ComptimeError
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.values import Known
 
-__all__ = ["bounded_range", "evaluate_in_python", "python_items"]
+__all__ = ["asks_python", "bounded_range", "evaluate_in_python", "python_items"]
 
 _MOST_BITS = 1 << 16  # of a number, and elements of a sequence that an operator makes
 _MOST_ITEMS = 1 << 22  # that a function of Python runs over
 _GROWING = (operator.pow, builtins.pow, operator.lshift, operator.mul)
 _COUNTED_AT_ONCE = (builtins.len, builtins.repr, builtins.hash, builtins.id, builtins.isinstance)
+# What gives the same in every process, of numbers, texts and tuples of these.
+_REPEATABLE = frozenset(
+    {
+        *(value for value in vars(operator).values() if callable(value)),
+        *(value for value in vars(math).values() if callable(value)),
+        *(abs, bool, divmod, float, int, len, max, min, pow, range, round, sum, tuple),
+    }
+)
 _BY_ZERO = "between literals Python computes; integers of a kernel give 0: i32(a) // b, i32(a) % b"
 
 
@@ -41,6 +49,9 @@ def evaluate_in_python(
             ComptimeError, f"Python would run over more than {_MOST_ITEMS:,} elements here", at,
             "write the loop in the kernel",
         )  # fmt: skip
+    if function not in _REPEATABLE:
+        frame.session.repeatable = False
+    asks_python(frame, *values)
     try:
         return Known(function(*values))
     except Exception as error:
@@ -49,6 +60,12 @@ def evaluate_in_python(
             ComptimeError, f"{type(error).__name__} while compiling: {reason}", at,
             _BY_ZERO if isinstance(error, ZeroDivisionError) else "",
         ) from error  # fmt: skip
+
+
+def asks_python(frame: Frame, *values: Any) -> None:
+    """Note that methods of these values run; those of users' classes may do anything."""
+    if not all(map(_is_plain, values)):
+        frame.session.repeatable = False
 
 
 def bounded_range(*numbers: Any) -> range:
@@ -61,6 +78,7 @@ def bounded_range(*numbers: Any) -> range:
 
 def python_items(frame: Frame, sequence: Iterable[Any], at: ast.AST) -> list[Any]:
     """The elements of something Python can run over."""
+    asks_python(frame, sequence)
     items = list(itertools.islice(sequence, _MOST_BITS + 1))
     if len(items) > _MOST_BITS:
         raise frame.error(
@@ -68,6 +86,12 @@ def python_items(frame: Frame, sequence: Iterable[Any], at: ast.AST) -> list[Any
             "write the loop in the kernel",
         )  # fmt: skip
     return items
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (tuple, list):
+        return all(map(_is_plain, value))
+    return type(value) in (bool, int, float, str, bytes, range, type(None))
 
 
 def _is_huge(function: Callable[..., Any], values: tuple[Any, ...]) -> bool:

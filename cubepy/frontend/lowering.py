@@ -57,11 +57,18 @@ from cubepy.ir import (
     walk,
 )
 
-__all__ = ["lower", "lower_function"]
+__all__ = ["lower", "lower_and_tell", "lower_function"]
 
 
 def lower(source: KernelSource, specialization: Specialization) -> Kernel:
     """The kernel for a specialization; raises a SourceError with every complaint about it."""
+    return lower_and_tell(source, specialization)[0]
+
+
+def lower_and_tell(source: KernelSource, specialization: Specialization) -> tuple[Kernel, bool]:
+    """The kernel, and whether its origin says all of it: lowering it again, in whatever process,
+    would print nothing, warn of nothing and give the same.
+    """
     session = Session(
         specialization=specialization, contract=bool(dict(source.options).get("contract"))
     )
@@ -112,7 +119,7 @@ def lower(source: KernelSource, specialization: Specialization) -> Kernel:
     )
     if rank > 1 and not _works_together(kernel.body, session.functions):
         kernel = rewrite(kernel, {ops.ABSOLUTE_POS: partial(_linear_in_shape, rank)})
-    return kernel
+    return kernel, session.repeatable and not session.prints and not session.warnings
 
 
 def _refuse_result(source: KernelSource) -> None:

@@ -59,6 +59,7 @@ class Session:
     ops: int = 0
     exhausted: bool = False  # more ops than a kernel may have: nothing more is lowered
     trial: bool = False  # what is lowered will not run: Python must not either
+    repeatable: bool = True  # another process would see and compute the same
 
     def report(self, error: SourceError) -> None:
         """Keep an error, to be raised with the others."""

@@ -16,6 +16,7 @@ from cubepy.frontend.coercion import as_condition
 from cubepy.frontend.comptime import UNKNOWN_VALUE, comptime_value, known_value
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.dispatch import lower_expression, lowers_expression, lowers_statement
+from cubepy.frontend.evaluation import asks_python
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.structs import names_of
 from cubepy.frontend.values import (
@@ -45,6 +46,7 @@ def _text_of(frame: Frame, value: Value, at: ast.AST, *, inner: bool = False) ->
     if isinstance(value, Text):
         return value
     if isinstance(value, Known):
+        asks_python(frame, value.value)
         return Text(_escaped(repr(value.value) if inner else str(value.value)), ())
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return Text("{}", (value,))
@@ -101,6 +103,7 @@ def _hole(frame: Frame, node: ast.FormattedValue) -> Text | None:
     if isinstance(value, Poison):
         return None
     if isinstance(value, Known):
+        asks_python(frame, value.value)
         convert = {ord("r"): repr, ord("a"): ascii}.get(node.conversion, lambda known: known)
         return Text(_escaped(_formatted(frame, convert(value.value), form, node)), ())
     made = _text_of(frame, value, node.value)

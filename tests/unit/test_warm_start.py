@@ -13,7 +13,13 @@ from cubepy.target import artifact_of_bytes, bytes_of_artifact
 from tests.unit.cpu.launches import ones, saxpy
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("llvmlite", "lark", "cubepy.passes", "cubepy.codegen", "filelock", "ml_dtypes", "numpy.ma")
+PATHS = os.pathsep.join((str(ROOT), str(ROOT / "runtimes")))
+COMPILER = ("llvmlite", "lark", "cubepy.passes", "cubepy.codegen", "filelock")
+HEAVY = (
+    *COMPILER,
+    *("cubepy.frontend.lowering", "cubepy.ir.ops", "hashlib", "json", "logging", "ml_dtypes"),
+    *("numpy.ma", "platformdirs", "rich"),
+)
 
 SCRIPT = """
 import sys
@@ -51,7 +57,7 @@ def run(
     environment = {
         **os.environ,
         "CUBEPY_CACHE_DIR": str(folder / "cache"),
-        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "runtimes"))),
+        "PYTHONPATH": PATHS,
         **variables,
     }
     done = subprocess.run(
@@ -68,7 +74,56 @@ def test_a_warm_start_compiles_nothing_and_imports_no_compiler(tmp_path: Path) -
     assert {"cubepy.passes", "cubepy.codegen"} <= set(loaded)
     for seed in ("2", "3"):
         assert run(tmp_path, PYTHONHASHSEED=seed) == ["7.0"]
+    value, *loaded = run(tmp_path, name="elsewhere.py")
+    assert value == "7.0"
+    assert not {*COMPILER} & {*loaded}, "the same kernel elsewhere is lowered, and not compiled"
     assert run(tmp_path, name="elsewhere.py") == ["7.0"]
+
+
+def test_a_kernel_whose_code_was_dropped_is_compiled_again(tmp_path: Path) -> None:
+    """What its origin becomes is still known, and of no use."""
+    run(tmp_path)
+    for entry in (tmp_path / "cache").rglob("*.entry"):
+        if entry.stat().st_size > 2000:
+            entry.unlink()
+    value, *loaded = run(tmp_path)
+    assert value == "7.0"
+    assert "cubepy.codegen" in loaded
+    assert run(tmp_path) == ["7.0"]
+
+
+SPEAKING = """
+import numpy as np
+import cubepy as cb
+from cubepy import Array, f32
+
+@cb.cube
+def k(out: Array[f32]):
+    cb.static_print("lowered")
+    i = cb.ABSOLUTE_POS
+    out[i] = 1.0
+
+@cb.cube
+def idle(out: Array[f32]):
+    i = cb.ABSOLUTE_POS
+    v = out[i]
+
+out = np.zeros(100, np.float32)
+k.over(100)(out)
+idle.over(100)(out)
+"""
+
+
+def test_what_lowering_says_it_says_in_every_process(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SPEAKING)
+    environment = {**os.environ, "CUBEPY_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": PATHS}
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "script.py")], env=environment,
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        assert done.stdout == "lowered\n"
+        assert "CubeWarning" in done.stderr
 
 
 @pytest.mark.parametrize(
