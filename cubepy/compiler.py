@@ -55,9 +55,7 @@ def build(
 
 def lower(source: frontend.KernelSource, specialization: frontend.Specialization) -> ir.Kernel:
     """The kernel as the front end makes it, well formed."""
-    kernel = frontend.lower(source, specialization)
-    ir.verify(kernel, "lowered")
-    return kernel
+    return _lowered(source, specialization)[0]
 
 
 def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None) -> Stages:
@@ -129,8 +127,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=loaded.unlock_after_fork)
 
 
+# A kernel of the front end, and whether lowering the same source again gives the same.
+_Lowered = tuple[ir.Kernel, bool]
+
+
+def _lowered(source: frontend.KernelSource, specialization: frontend.Specialization) -> _Lowered:
+    kernel, repeatable = frontend.lower_and_tell(source, specialization)
+    ir.verify(kernel, "lowered")
+    return kernel, repeatable
+
+
 def load(
-    source: frontend.KernelSource, specialization: frontend.Specialization, device: Device
+    source: frontend.KernelSource,
+    specialization: frontend.Specialization,
+    device: Device,
+    lowered: Callable[[], _Lowered],
 ) -> LoadedKernel:
     """The kernel, ready to launch on a device.
 
@@ -142,8 +153,7 @@ def load(
     known = None if digest is None else _loaded_already(digest.decode(), device)
     if known is not None:
         return known
-    kernel, repeatable = frontend.lower_and_tell(source, specialization)
-    ir.verify(kernel, "lowered")
+    kernel, repeatable = lowered()
     key = key_of([*_parts(kernel), *_surroundings(device)], _label(source, device))
     owner = memory_owner(device)
     made = loaded.get_or_make(key.digest, owner, lambda: owner.load(_compiled(kernel, device, key)))
@@ -269,6 +279,7 @@ class Program:
         self.source = source
         self._lock = threading.RLock()
         self._entries: dict[tuple[frontend.Specialization, Device], _Entry] = {}
+        self._last: tuple[frontend.Specialization, _Lowered] | None = None
 
     def kernel(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:
         """The kernel for `specialization`, ready to launch on `device`."""
@@ -276,8 +287,20 @@ class Program:
         if entry.loaded is None:
             with entry.lock:
                 if entry.loaded is None:
-                    entry.loaded = load(self.source, specialization, device)
+                    entry.loaded = self._load(specialization, device)
         return entry.loaded
+
+    def _load(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:
+        return load(self.source, specialization, device, lambda: self._lowered(specialization))
+
+    def _lowered(self, specialization: frontend.Specialization) -> _Lowered:
+        """The kernel of the front end: the last one again where only the device is another."""
+        last = self._last
+        if last is not None and last[0] == specialization:
+            return last[1]
+        made = _lowered(self.source, specialization)
+        self._last = (specialization, made) if made[1] else None
+        return made
 
     def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:
         key = (specialization, device)
