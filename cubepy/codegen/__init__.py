@@ -3,6 +3,8 @@
 from cubepy.codegen.llvm import ELEMENTWISE, emit_cpu
 from cubepy.codegen.opencl import VALUES, emit_opencl
 from cubepy.codegen.reference import emit_reference
+from cubepy.codegen.wgsl import VALUES as WGSL_VALUES
+from cubepy.codegen.wgsl import emit_wgsl
 from cubepy.errors import ConfigError
 from cubepy.ir import Kernel
 from cubepy.target import Artifact, Target
@@ -21,6 +23,8 @@ def native_ops(target: Target) -> frozenset[str]:
             return frozenset(VALUES)
         case "reference":
             return frozenset()
+        case "wgsl":
+            return frozenset(WGSL_VALUES)
         case _:
             raise _no_emitter(target)
 
@@ -34,9 +38,13 @@ def emit(kernel: Kernel, target: Target) -> Artifact:
             return emit_opencl(kernel, target)
         case "reference":
             return emit_reference(kernel, target)
+        case "wgsl":
+            return emit_wgsl(kernel, target)
         case _:
             raise _no_emitter(target)
 
 
 def _no_emitter(target: Target) -> ConfigError:
-    return ConfigError(f"no emitter for target {target} yet: known are cpu, opencl, reference")
+    return ConfigError(
+        f"no emitter for target {target} yet: known are cpu, opencl, reference, wgsl"
+    )

@@ -44,6 +44,7 @@ from cubepy.late import door
 if TYPE_CHECKING:
     from cubepy.ir import ops
     from cubepy.ir.builder import Builder, OpenRegion, param
+    from cubepy.ir.intervals import TRANSFERS
     from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
     from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
     from cubepy.ir.planes import PLANE_REDUCTIONS, PLANE_SCANS, neutral_of
@@ -67,6 +68,7 @@ else:
         __name__,
         ops="",
         builder="Builder OpenRegion param",
+        intervals="TRANSFERS",
         nodes="APART NO_ATTRS Function Kernel Op Region freeze_attrs walk",
         opdef="Attrs AttrValue Evaluate OpDef Trait TypeRuleError",
         planes="PLANE_REDUCTIONS PLANE_SCANS neutral_of",
@@ -100,6 +102,7 @@ __all__ = [
     "SCALARS",
     "SCOPES",
     "SIGNED",
+    "TRANSFERS",
     "U8",
     "U16",
     "U32",

@@ -8,6 +8,7 @@ end of the body must confirm. `Facts` does the reasoning.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from cubepy.ir import ops
@@ -17,6 +18,7 @@ from cubepy.ir.nodes import Kernel, Op, Region
 from cubepy.ir.opdef import Trait
 from cubepy.ir.types import (
     BOOL,
+    I32,
     INTEGERS,
     MemoryType,
     PrivateType,
@@ -68,15 +70,21 @@ class Ranges:
     intervals: dict[Op, Interval] = field(default_factory=dict)
 
 
-def analyze_ranges(kernel: Kernel) -> Ranges:
-    """Walk the kernel's body; functions are not looked into."""
-    walk = _Walk(kernel)
+def analyze_ranges(kernel: Kernel, limit: int = 0) -> Ranges:
+    """Walk the kernel's body; functions are not looked into.
+
+    With a `limit` the launch has at most so many units, and arguments at most so many elements
+    along an axis, as far apart; then 64-bit variables are also tried to be within 32 bits.
+    """
+    walk = _Walk(kernel, limit)
     walk.region(kernel.body)
     return walk.ranges
 
 
-def _positions(cube_dim: tuple[int, int, int]) -> dict[str, Interval]:
+def _positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval]:
     """Where the ops without operands lie."""
+    if limit:
+        return _limited_positions(cube_dim, limit)
     units = cube_dim[0] * cube_dim[1] * cube_dim[2]
     everywhere = {
         "unit_pos": (0, units - 1),
@@ -91,6 +99,19 @@ def _positions(cube_dim: tuple[int, int, int]) -> dict[str, Interval]:
         everywhere[f"unit_pos_{axis}"] = (0, extent - 1)
         for name in ("cube_pos", "cube_count", "absolute_pos", "extent"):
             everywhere[f"{name}_{axis}"] = (0, MOST_ALONG)
+    return everywhere
+
+
+def _limited_positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval]:
+    everywhere = _positions(cube_dim, 0)
+    units = math.prod(cube_dim)
+    for name in everywhere:
+        dim = units if name[-2] != "_" else cube_dim[_AXES.index(name[-1])]
+        kind = name.removesuffix(f"_{name[-1]}")
+        if kind in ("cube_count", "extent"):
+            everywhere[name] = (0, limit if kind == "extent" else limit // dim)
+        elif kind in ("absolute_pos", "cube_pos"):
+            everywhere[name] = (0, (limit if kind == "absolute_pos" else limit // dim) - 1)
     return everywhere
 
 
@@ -114,11 +135,12 @@ class _Loop:
 class _Walk:
     """`slots` are the values that variables hold at the present point."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, limit: int) -> None:
         self.ranges = Ranges()
         self.facts = Facts()
         self.slots: Slots = {}
-        self._positions = _positions(kernel.cube_dim)
+        self._positions = _positions(kernel.cube_dim, limit)
+        self._limit = limit
         self._lengths: dict[tuple[Op, int], Op] = {}
         self._loops: list[_Loop] = []
         self._blocks: list[_Loop] = []
@@ -144,6 +166,8 @@ class _Walk:
                 self._access(op)
             elif opdef is ops.LENGTH:
                 self._length(op)
+            elif opdef is ops.STRIDE and self._limit:
+                facts.base[op] = (-self._limit, self._limit)
             elif opdef.name in self._positions:
                 facts.base[op] = self._positions[opdef.name]
             elif op.regions:
@@ -165,7 +189,7 @@ class _Walk:
     def _length(self, op: Op) -> None:
         memory, axis = op.operands[0], op.attrs["axis"]
         assert isinstance(axis, int)
-        self.facts.base[op] = (0, MOST_ELEMENTS)
+        self.facts.base[op] = (0, self._limit or MOST_ELEMENTS)
         if isinstance(memory.type, SharedType | PrivateType):
             self.facts.base[op] = (memory.type.shape[axis],) * 2
         self.facts.equate(op, self._lengths.setdefault((memory, axis), op))
@@ -287,7 +311,7 @@ class _Walk:
             for slot in stored:
                 self._fresh(slot, guess[slot])
             loop = self._trip(op, stored, {slot: entered[slot] for slot in falling})
-            wider = _widened(guess, loop.again)
+            wider = _widened(guess, loop.again, in_words=bool(self._limit))
             if wider == guess and loop.falling == falling:
                 break
             guess, falling = wider, loop.falling
@@ -330,6 +354,7 @@ class _Walk:
         elif high < 0:
             self.facts.at_most(variable, start, 0)
             self.facts.at_most(stop, variable, -1)
+        self._note(variable)
 
     def _note_base(self, variable: Op) -> None:
         self.facts.base[variable] = whole(_scalar(variable))
@@ -386,21 +411,31 @@ _FOLLOWED = INTEGERS | {BOOL}
 
 
 def _widened(
-    guess: Mapping[Op, Interval], again: Iterable[Mapping[Op, Interval]]
+    guess: Mapping[Op, Interval], again: Iterable[Mapping[Op, Interval]], *, in_words: bool
 ) -> dict[Op, Interval]:
-    """The guess with the ends that a trip does not keep moved to the ends of the type."""
+    """The guess with the ends that a trip does not keep moved to the ends of the type; `in_words`:
+    to those of 32 bits first.
+    """
     wider = dict(guess)
     for end in again:
         for slot, (low, high) in end.items():
             if slot in wider:
                 assert isinstance(slot.type, SlotType)
                 limits = whole(slot.type.element)
+                if in_words and slot.type.element.bits == 64:
+                    limits = _word_ends(limits, (low, high))
                 lowest, highest = wider[slot]
                 wider[slot] = (
                     limits[0] if low < lowest else lowest,
                     limits[1] if high > highest else highest,
                 )
     return wider
+
+
+def _word_ends(limits: Interval, reached: Interval) -> Interval:
+    """Ends of a 64-bit type, or of what 32 bits hold of it where no trip goes beyond."""
+    low, high = max(limits[0], I32.minimum), I32.maximum
+    return low if reached[0] >= low else limits[0], high if reached[1] <= high else limits[1]
 
 
 def _integer_stores(region: Region, found: dict[Region, frozenset[Op]]) -> frozenset[Op]:

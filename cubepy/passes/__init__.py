@@ -18,6 +18,7 @@ from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_cooperation import inline_cooperation
 from cubepy.passes.inline_functions import inline_functions
+from cubepy.passes.inline_memory import inline_memory
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, level_of, run
 from cubepy.passes.promote_private_arrays import promote_private_arrays
@@ -47,6 +48,7 @@ __all__ = [
     "hoist_loop_invariants",
     "inline_cooperation",
     "inline_functions",
+    "inline_memory",
     "level_of",
     "nest_early_returns",
     "no_library",

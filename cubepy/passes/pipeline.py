@@ -24,6 +24,7 @@ from cubepy.passes.forward_locals import forward_locals
 from cubepy.passes.hoist_loop_invariants import hoist_loop_invariants
 from cubepy.passes.inline_cooperation import inline_cooperation
 from cubepy.passes.inline_functions import inline_functions
+from cubepy.passes.inline_memory import inline_memory
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.promote_private_arrays import promote_private_arrays
 from cubepy.passes.select_cheap_branches import select_cheap_branches
@@ -97,12 +98,37 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         eliminate_dead_code,
         annotate_buffer_access,
     ),
+    "wgsl": (
+        check_cooperation,
+        choose_intrinsics,
+        expand_library,
+        fold_plane_dim,
+        flatten_positions,
+        inline_cooperation,
+        inline_memory,
+        forward_locals,
+        eliminate_dead_stores,
+        split_locals,
+        simplify,
+        unroll_loops,
+        promote_private_arrays,
+        share_subexpressions,
+        select_cheap_branches,
+        forward_locals,
+        eliminate_dead_stores,
+        simplify,
+        drop_bounds_checks,
+        share_subexpressions,
+        eliminate_dead_code,
+        annotate_buffer_access,
+    ),
 }
 # What a target's emitter expects, apart from the library ops it has as its own.
 TARGET_LEVELS: Mapping[str, str] = {
     "reference": "expanded",
     "cpu": "flat",
     "opencl": "expanded",
+    "wgsl": "expanded",
 }
 
 

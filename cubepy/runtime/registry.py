@@ -37,6 +37,7 @@ OURS = {
     "cpu": "cubepy_cpu:runtime",
     "opencl": "cubepy_opencl:runtime",
     "reference": "cubepy.interp:runtime",
+    "wgpu": "cubepy_wgpu:runtime",
 }
 # One device each; a number after these names is the machine of the target.
 NO_NUMBERS = frozenset({"reference"})

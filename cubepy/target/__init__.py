@@ -12,19 +12,25 @@ from cubepy.target.storage import artifact_of_bytes, bytes_of_artifact
 from cubepy.target.target import Target
 
 if TYPE_CHECKING:
+    from cubepy.target.bindings import ArrayGroup, Extra, array_groups
     from cubepy.target.decisions import Decision, Remark, Topic, no_remark
     from cubepy.target.machine_code import MachineCode
 else:
     # What is for people is not there before somebody looks, or something is compiled.
     __getattr__ = door(
-        __name__, decisions="Decision Remark Topic no_remark", machine_code="MachineCode"
+        __name__,
+        bindings="ArrayGroup Extra array_groups",
+        decisions="Decision Remark Topic no_remark",
+        machine_code="MachineCode",
     )
 
 __all__ = [
     "FOREIGN",
     "Abi",
+    "ArrayGroup",
     "Artifact",
     "Decision",
+    "Extra",
     "Fault",
     "FaultKind",
     "Features",
@@ -37,6 +43,7 @@ __all__ = [
     "Word",
     "WordKind",
     "abi_of",
+    "array_groups",
     "artifact_of_bytes",
     "bytes_of_artifact",
     "features_of",

@@ -35,6 +35,10 @@ class Features:
     that a kernel may ask for (None: planes of any size need nothing), by `plane_attribute`;
     `shuffle`: the function that exchanges values in them. `atomics_64`, `extended_atomics_64`:
     64-bit atomics, and those besides sums and exchanges. `memory_orders`: atomics may be ordered.
+
+    For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
+    most units of a launch, and elements along an axis (0: as many as an index counts).
+    `most_buffers`: storage buffers that a kernel may have.
     """
 
     plane_dim: int = 4
@@ -55,6 +59,9 @@ class Features:
     atomics_64: bool = True
     extended_atomics_64: bool = True
     memory_orders: bool = True
+    pinned: bool = False
+    index_limit: int = 0
+    most_buffers: int = 1 << 16
 
     def emulates_planes(self, plane_dim: int) -> bool:
         """Whether planes of this size go through memory of the cube, and need all its units."""
@@ -121,6 +128,8 @@ def features_of(language: str, machine: str) -> Features:
         return Features(plane_dim=int(machine) if machine else 4)
     if language == "opencl":
         return _opencl(machine)
+    if language == "wgsl":
+        return _wgsl(machine)
     return Features(plane_dim=32)
 
 
@@ -135,4 +144,24 @@ def _opencl(machine: str) -> Features:
         shuffle="sub_group_shuffle",
         plane_attribute=" __attribute__((intel_reqd_sub_group_size({})))",
         plane_sizes=frozenset({8, 16, 32}),
+    )
+
+
+def _wgsl(machine: str) -> Features:
+    """What every device of WebGPU has; `naga` is the dialect of wgpu, without a device the same."""
+    if machine not in ("", "naga"):
+        raise ConfigError(f"no WGSL dialect {machine!r}: the targets are `wgsl` and `wgsl:naga`")
+    return Features(
+        plane_dim=32,
+        max_cube_units=256,
+        shared_bytes=16 * 1024,
+        types=frozenset(_SCALARS.split()) - {"f64"},
+        exact_division=False,
+        plane_sizes=frozenset(),
+        atomics_64=False,
+        extended_atomics_64=False,
+        memory_orders=False,
+        pinned=True,
+        index_limit=1 << 30,
+        most_buffers=8,
     )

@@ -12,7 +12,7 @@ from cubepy.codegen.opencl.conversions import bitcast, typed
 from cubepy.codegen.opencl.memory import Memory, element, guard
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.types import literal, memory_type, register_type, unsigned_type
-from cubepy.codegen.structured import HELPER, Binding, Body, Expression, primary
+from cubepy.codegen.structured import HELPER, Binding, Body, Expression, need_feature, primary
 from cubepy.ir import SCALARS, U32, U64, Op, Scalar, ops
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class _Ordered:
         self._order = str(op.attrs.get("order", "relaxed"))
         self._body = body
         if self._order != "relaxed":
-            kernel.need_feature(kernel.features.memory_orders, f"the order {self._order}", op)
+            need_feature(kernel.features.memory_orders, f"the order {self._order}", op)
 
     def __enter__(self) -> None:
         if self._order in ("release", "acq_rel"):
@@ -91,7 +91,7 @@ def emit_fence(kernel: OpenclKernel, body: Body, op: Op) -> None:
     if op.attrs["scope"] == "cube":
         body.writer.line("mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);")
         return
-    kernel.need_feature(kernel.features.memory_orders, "fence beyond the cube", op)
+    need_feature(kernel.features.memory_orders, "fence beyond the cube", op)
     body.writer.line(_FENCE.format("acq_rel"))
 
 
@@ -105,7 +105,7 @@ def _update(
 ) -> Expression:
     scalar, space = memory.scalar, memory.space
     if scalar.bits == 64:
-        kernel.need_feature(kernel.features.atomics_64, "64-bit atomics", op)
+        need_feature(kernel.features.atomics_64, "64-bit atomics", op)
     if op.opdef in (ops.ATOMIC_LOAD, ops.ATOMIC_STORE):
         # aligned elements are read and written as a whole, if the compiler leaves them alone
         element = f"*(volatile {space} {memory_type(scalar)} *)&{place}"

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from cubepy.codegen.opencl.kernel import OpenclKernel, result_struct
 from cubepy.codegen.opencl.memory import Memory, buffer_words, memory_parameters
 from cubepy.codegen.opencl.types import RESERVED, memory_type, register_type
-from cubepy.codegen.structured import Body, Expression, Names, SourceWriter, primary, pure_functions
-from cubepy.errors import Diagnostic, UnsupportedError
+from cubepy.codegen.structured import (
+    Body,
+    Expression,
+    Names,
+    SourceWriter,
+    field_of,
+    primary,
+    pure_functions,
+    refuse_types,
+)
 from cubepy.ir import (
     BOOL,
     F64,
@@ -44,7 +52,7 @@ class _Emission:
     """Names of parameters and functions are fixed first; then bodies; then what they asked for."""
 
     def __init__(self, kernel: Kernel, target: Target) -> None:
-        _refuse_types(kernel, target)
+        refuse_types(kernel, target)
         self.kernel, self.target = kernel, target
         self.abi = abi_of(kernel)
         self.names = Names(RESERVED)
@@ -162,7 +170,7 @@ class _Emission:
         return ("#pragma OPENCL EXTENSION cl_khr_fp64 : enable",) if wide else ()
 
     def _fields(self) -> list[str]:
-        return [_field(word, self.params) for word in self.abi.words]
+        return [field_of(word, self.params) for word in self.abi.words]
 
     def _helpers(self) -> list[Lines]:
         return [
@@ -213,18 +221,6 @@ class _Emission:
         return len(elements) > 1
 
 
-def _refuse_types(kernel: Kernel, target: Target) -> None:
-    """Refuse a kernel that computes with a type the device does not have."""
-    owners = ((kernel.params, kernel.body), *((f.params, f.body) for f in kernel.functions))
-    for op in (op for params, body in owners for op in (*params, *walk(body))):
-        scalar = getattr(op.type, "element", op.type)
-        if isinstance(scalar, Scalar) and scalar.name not in target.features.types:
-            place = op.loc if op.loc.known else kernel.loc
-            message = f"the device has no {scalar}"
-            help = "use f32, or another device: `cubepy doctor` lists what each can do"
-            raise UnsupportedError(Diagnostic(message=message, loc=place, help=help))
-
-
 def _only_read(type: Type) -> bool:
     return isinstance(type, BufferType) and type.access in (Access.READ, Access.NONE)
 
@@ -256,28 +252,6 @@ def _reporting(kernel: Kernel) -> frozenset[str]:
         ):
             found.add(function.name)
     return frozenset(found)
-
-
-_KINDS = {
-    WordKind.CUBE_COUNT: "cube_count_{axis}",
-    WordKind.EXTENT: "extent_{axis}",
-    WordKind.REPORT: "report",
-}
-
-
-def _field(word: Word, params: Sequence[str]) -> str:
-    if word.kind in _KINDS:
-        return _KINDS[word.kind].format(axis="xyz"[word.axis])
-    name = params[word.argument]
-    match word.kind:
-        case WordKind.POINTER:
-            return f"{name}_offset"
-        case WordKind.SHAPE:
-            return f"{name}_shape_{word.axis}"
-        case WordKind.STRIDE:
-            return f"{name}_stride_{word.axis}"
-        case _:
-            return name
 
 
 def _field_type(word: Word) -> str:

@@ -18,7 +18,7 @@ from cubepy.codegen.opencl.prelude import Prelude
 from cubepy.codegen.opencl.reports import emit_assert, emit_check, emit_print, report_outside
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
 from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
-from cubepy.errors import Diagnostic, UnsupportedError, VerifyError
+from cubepy.errors import VerifyError
 from cubepy.ir import (
     Kernel,
     Op,
@@ -191,17 +191,6 @@ class OpenclKernel(Language):
         scalar = op.type
         assert isinstance(scalar, Scalar)
         return (scalar.minimum, scalar.maximum) if scalar.is_integer else None
-
-    def need_feature(self, there: object, name: str, op: Op) -> None:
-        """Refuse what the device cannot do, by name."""
-        if not there:
-            raise UnsupportedError(
-                Diagnostic(
-                    message=f"the device has no {name}, which `{op.opdef.name}` needs",
-                    loc=op.loc,
-                    help="choose another device: `cubepy doctor` lists what each can do",
-                )
-            )
 
     def report_outside(
         self, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str

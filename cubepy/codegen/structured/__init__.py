@@ -13,9 +13,11 @@ from cubepy.codegen.structured.expression import (
     primary,
     unary,
 )
+from cubepy.codegen.structured.fields import field_of
 from cubepy.codegen.structured.language import Language
 from cubepy.codegen.structured.names import HELPER, Names, identifier
 from cubepy.codegen.structured.purity import pure_functions
+from cubepy.codegen.structured.refusals import need_feature, refuse_types, unsupported
 from cubepy.codegen.structured.writer import SourceWriter
 
 __all__ = [
@@ -28,8 +30,12 @@ __all__ = [
     "SourceWriter",
     "binary",
     "call",
+    "field_of",
     "identifier",
+    "need_feature",
     "primary",
     "pure_functions",
+    "refuse_types",
     "unary",
+    "unsupported",
 ]

@@ -91,7 +91,7 @@ class Body:
         """What an op's value is; named here and now if computing it has an effect."""
         count = self._counts.get(op, 0)
         if effect and not count:
-            self.writer.line(f"{expression.text};")
+            self.writer.line(self.language.statement(expression))
         elif expression.is_atom and not expression.slots and not effect:
             self._values[op] = expression
         elif count and not effect and (expression.is_atom or self._fits_where_used(op, expression)):
@@ -176,7 +176,7 @@ class Body:
     def store(self, op: Op) -> None:
         """An assignment, or the declaration if it is the first."""
         slot, operand = op.operands
-        value = self.text(operand)
+        value = self.language.assigned(slot, operand, self.text(operand))
         for waiting, expression in list(self._waiting.items()):
             if slot in expression.slots:
                 self.named(expression, waiting)
@@ -193,8 +193,8 @@ class Body:
         assert isinstance(slot.type, SlotType)
         element = slot.type.element
         del self._undeclared[slot]
-        zero = self.language.literal(element, 0).text
-        self.writer.line(self.language.variable(element, self._values[slot].text, zero))
+        first = self.language.initial(slot).text
+        self.writer.line(self.language.variable(element, self._values[slot].text, first))
 
     # ── calls ──
 
@@ -208,7 +208,7 @@ class Body:
             self.define(op, expression, effect=effect)
             return
         if op not in self._counts:
-            self.writer.line(f"{expression.text};")
+            self.writer.line(self.language.statement(expression))
             return
         name = self.names.fresh(op.name or "results")
         self.writer.line(self.language.result_declaration(op, name, expression.text))
@@ -222,10 +222,7 @@ class Body:
 
     def literal(self, op: Op) -> None:
         """A constant stands where it is used."""
-        assert isinstance(op.type, Scalar)
-        value = op.attrs["value"]
-        assert isinstance(value, int | float)
-        self._values[op] = self.language.literal(op.type, value)
+        self._values[op] = self.language.literal_of(op)
 
 
 def _hint(op: Op) -> str:

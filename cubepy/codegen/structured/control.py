@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured.exits import EXITS, crossing_exits, reaches
-from cubepy.codegen.structured.expression import Expression, primary, unary
-from cubepy.ir import I32, U64, Op, OpDef, Region, Scalar, ops
+from cubepy.codegen.structured.expression import primary, unary
+from cubepy.ir import I32, Op, OpDef, Region, Scalar, ops
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -76,32 +76,31 @@ def counted_loop(body: Body, op: Op) -> None:
     body.before(op)
     region = op.regions[0]
     (variable,) = region.params
-    scalar = variable.type
-    assert isinstance(scalar, Scalar)
+    language = body.language
+    scalar, trip_type = language.counter(op)
     start, stop, step = op.operands
     number = step.attrs.get("value") if step.opdef is ops.CONST else None
     name = body.names.fresh(variable.name or "i")
     if isinstance(number, int) and number and _stays_inside(body, stop, number, scalar):
-        end, first = body.name(stop), body.text(start)
+        end = language.counted(op, stop, body.name(stop))
+        first = language.counted(op, start, body.text(start))
         body.text(step)
-        with_head = body.language.counting(scalar, name, first.text, end.text, number)
+        with_head = language.counting(scalar, name, first.text, end.text, number)
         scope = _enter(body, op, with_head)
     else:
-        first, by = body.name(start), body.name(step)
+        first = language.counted(op, start, body.name(start))
+        by = language.counted(op, step, body.name(step))
         trips = body.names.fresh("trips")
-        count = body.language.trips(scalar, first.text, body.text(stop).text, by.text)
-        body.writer.line(body.language.constant(U64, trips, count))
-        trip = body.names.fresh("trip")
-        scope = _enter(body, op, body.language.counting(U64, trip, _zero(body), trips, 1))
-        moved = body.language.stepped(scalar, first.text, trip, by.text)
-        body.writer.line(body.language.constant(scalar, name, moved))
+        end = language.counted(op, stop, body.text(stop))
+        count = language.trips(scalar, first.text, end.text, by.text)
+        body.writer.line(language.constant(trip_type, trips, count))
+        trip, zero = body.names.fresh("trip"), language.literal(trip_type, 0).text
+        scope = _enter(body, op, language.counting(trip_type, trip, zero, trips, 1))
+        moved = language.stepped(scalar, first.text, trip, by.text)
+        body.writer.line(language.constant(scalar, name, moved))
     body.bind(variable, primary(name))
     body.region(region)
     _exit(body, op, scope)
-
-
-def _zero(body: Body) -> str:
-    return body.language.literal(U64, 0).text
 
 
 def _stays_inside(body: Body, stop: Op, step: int, scalar: Scalar) -> bool:
@@ -185,10 +184,11 @@ def _go(body: Body, row: OpDef) -> None:
 
 def give_back(body: Body, op: Op) -> None:
     """`return`."""
-    values: list[Expression] = [body.text(operand) for operand in op.operands]
+    language = body.language
+    values = [language.returned(operand, body.text(operand)) for operand in op.operands]
     if not values:
         body.writer.line("return;")
     elif len(values) == 1:
         body.writer.line(f"return {values[0]};")
     else:
-        body.writer.line(f"return {body.language.results(op, values)};")
+        body.writer.line(f"return {language.results(op, values)};")

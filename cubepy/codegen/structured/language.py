@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured.expression import Expression
-from cubepy.ir import Op, Scalar
+from cubepy.ir import U64, Op, Scalar, SlotType
 
 if TYPE_CHECKING:
     from cubepy.codegen.structured.body import Body
@@ -30,6 +30,13 @@ class Language(ABC):
     def literal(self, scalar: Scalar, value: float) -> Expression:
         """A constant."""
 
+    def literal_of(self, op: Op) -> Expression:
+        """What a `const` is written as."""
+        value = op.attrs["value"]
+        assert isinstance(op.type, Scalar)
+        assert isinstance(value, int | float)
+        return self.literal(op.type, value)
+
     @abstractmethod
     def constant(self, scalar: Scalar, name: str, value: str) -> str:
         """The statement that names a value."""
@@ -38,17 +45,44 @@ class Language(ABC):
     def variable(self, scalar: Scalar, name: str, value: str) -> str:
         """The statement that makes a variable."""
 
+    def initial(self, slot: Op) -> Expression:
+        """The value of a variable until it has one."""
+        assert isinstance(slot.type, SlotType)
+        return self.literal(slot.type.element, 0)
+
+    def assigned(self, slot: Op, value: Op, expression: Expression) -> Expression:
+        """A value as a variable takes it."""
+        return expression
+
+    def returned(self, value: Op, expression: Expression) -> Expression:
+        """A value as a function gives it."""
+        return expression
+
+    def statement(self, expression: Expression) -> str:
+        """An expression that is evaluated for its effect only."""
+        return f"{expression};"
+
+    def counter(self, op: Op) -> tuple[Scalar, Scalar]:
+        """The type in which a `for` counts, and the one for the number of its trips."""
+        (variable,) = op.regions[0].params
+        assert isinstance(variable.type, Scalar)
+        return variable.type, U64
+
+    def counted(self, op: Op, value: Op, expression: Expression) -> Expression:
+        """A bound or step of a `for` in the type in which it counts."""
+        return expression
+
     @abstractmethod
     def counting(self, scalar: Scalar, name: str, start: str, stop: str, step: int) -> str:
         """The head of a loop from `start` to before `stop` whose variable cannot overflow."""
 
     @abstractmethod
     def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
-        """How many trips a range makes, as a u64; 0 for a step of 0."""
+        """How many trips a range makes, in the type that `counter` says; 0 for a step of 0."""
 
     @abstractmethod
     def stepped(self, scalar: Scalar, start: str, trip: str, step: str) -> str:
-        """`start + trip * step` with wrap-around, for a u64 `trip`."""
+        """`start + trip * step` with wrap-around, for a `trip` of the type that `counter` says."""
 
     @abstractmethod
     def value(self, body: Body, op: Op, operands: Sequence[Expression]) -> Expression:

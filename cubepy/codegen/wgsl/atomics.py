@@ -1,0 +1,161 @@
+"""Atomics: WGSL's own for i32 and u32, else a loop over compare-exchange.
+
+Floats are compared as their bits; 8- and 16-bit elements are updated within the word that holds
+them, so that neighbours survive. WGSL's atomics are relaxed, and it has no fences but barriers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cubepy.codegen.structured import HELPER, Body, Expression, call, need_feature, primary
+from cubepy.codegen.wgsl.conversions import as_bits, from_bits
+from cubepy.codegen.wgsl.memory import (
+    Memory,
+    element_of,
+    guard,
+    place_of,
+    put_element,
+    within_word,
+)
+from cubepy.codegen.wgsl.operations import combined
+from cubepy.codegen.wgsl.types import literal, machine_of
+from cubepy.ir import I32, U32, Op, Scalar, ops
+
+if TYPE_CHECKING:
+    from cubepy.codegen.wgsl.kernel import WgslKernel
+
+__all__ = ["emit_atomic", "emit_fence"]
+
+# The row that says what an update computes, and WGSL's own function for it.
+_UPDATES = {
+    ops.ATOMIC_ADD: (ops.ADD, "atomicAdd"),
+    ops.ATOMIC_SUB: (ops.SUB, "atomicSub"),
+    ops.ATOMIC_MIN: (ops.MIN, "atomicMin"),
+    ops.ATOMIC_MAX: (ops.MAX, "atomicMax"),
+    ops.ATOMIC_AND: (ops.BIT_AND, "atomicAnd"),
+    ops.ATOMIC_OR: (ops.BIT_OR, "atomicOr"),
+    ops.ATOMIC_XOR: (ops.BIT_XOR, "atomicXor"),
+    ops.ATOMIC_EXCHANGE: (None, "atomicExchange"),
+}
+# Operands behind the subscripts.
+_VALUES = {ops.ATOMIC_COMPARE_EXCHANGE: 2, ops.ATOMIC_LOAD: 0}
+
+
+def emit_atomic(kernel: WgslKernel, body: Body, op: Op) -> None:
+    """An atomic; outside nothing happens and the result is 0."""
+    memory = kernel.memory(op.operands[0])
+    order = str(op.attrs.get("order", "relaxed"))
+    need_feature(order == "relaxed" or kernel.features.memory_orders, f"the order {order}", op)
+    need_feature(memory.scalar.bits < 64 or kernel.features.atomics_64, "64-bit atomics", op)
+    end = len(op.operands) - _VALUES.get(op.opdef, 1)
+    indices = op.operands[1:end]
+    inside = guard(kernel, body, op, memory, indices)
+    given = [body.peek(operand) for operand in op.operands[end:]]
+    result = _result(kernel, body, op, memory) if inside else ""
+    if inside:
+        body.writer.open(f"if ({inside}) {{")
+    place = place_of(kernel, body, memory, indices)
+    if op.opdef is ops.ATOMIC_STORE:
+        put_element(kernel, body, memory, place, given[0])
+    else:
+        _change(kernel, body, op, memory, place, given, result, guarded=bool(inside))
+    if inside:
+        body.writer.close()
+
+
+def _change(
+    kernel: WgslKernel, body: Body, op: Op, memory: Memory, place: Expression,
+    given: list[Expression], result: str, *, guarded: bool,
+) -> None:  # fmt: skip
+    if op.opdef is ops.ATOMIC_LOAD:
+        made = element_of(memory, body, place)
+    else:
+        made = _update(kernel, body, op, memory, place, given)
+    if not guarded:
+        body.define(op, made, effect=True)
+    elif result:
+        body.writer.line(f"{result} = {made};")
+    elif op.opdef is not ops.ATOMIC_LOAD:
+        body.writer.line(f"{kernel.statement(made)}")
+
+
+def _result(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> str:
+    """The variable of the old value, 0 so far; "" where nobody asks."""
+    if not body.is_used(op):
+        return ""
+    result = body.names.fresh(op.name or "old")
+    body.writer.line(kernel.variable(memory.scalar, result, literal(memory.scalar, 0).text))
+    body.bind(op, primary(result))
+    return result
+
+
+def emit_fence(kernel: WgslKernel, body: Body, op: Op) -> None:
+    """`fence`, which WGSL cannot say."""
+    need_feature(kernel.features.memory_orders, f"fence of the {op.attrs['scope']}", op)
+
+
+def _update(
+    kernel: WgslKernel, body: Body, op: Op, memory: Memory, place: Expression,
+    given: list[Expression],
+) -> Expression:  # fmt: skip
+    scalar = memory.scalar
+    own = scalar is U32 or (scalar is I32 and not memory.words)
+    if own and op.opdef is not ops.ATOMIC_COMPARE_EXCHANGE:
+        function = _UPDATES[op.opdef][1]
+        return call(function, primary(f"&{memory.name}[{place}]", place), *given)
+    return call(_loop(kernel, body, op, memory), place, *given)
+
+
+def _loop(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> str:
+    """The function that updates by compare-exchange until nobody came between."""
+    scalar = memory.scalar
+    word = op.opdef.name.removeprefix("atomic_").strip("_")
+    name = f"{HELPER}{word}_{scalar}_in_{memory.name}"
+    type = machine_of(scalar).value
+    before, taken, put = _within(memory)
+    parameters = f"value: {type}"
+    if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
+        parameters = f"expected: {type}, value: {type}"
+    text = (
+        f"fn {name}(place: i32, {parameters}) -> {type} {{\n{before}"
+        f"    var seen = atomicLoad(&{memory.name}[word]);\n"
+        "    loop {\n"
+        f"        let old = {taken};\n"
+        f"        let next = {_changed(kernel, body, op, scalar)};\n"
+        f"        let change = atomicCompareExchangeWeak(&{memory.name}[word], seen, {put});\n"
+        "        if (change.exchanged) {\n            break;\n        }\n"
+        "        seen = change.old_value;\n    }\n"
+        f"    return {taken};\n}}"
+    )
+    return kernel.prelude.add(name, text)
+
+
+def _changed(kernel: WgslKernel, body: Body, op: Op, scalar: Scalar) -> Expression:
+    old, value = primary("old"), primary("value")
+    if op.opdef is ops.ATOMIC_EXCHANGE:
+        return value
+    if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
+        same = f"{as_bits(scalar, old)} == {as_bits(scalar, primary('expected'))}"
+        return primary(f"select(old, value, ({same}))")
+    row = _UPDATES[op.opdef][0]
+    assert row is not None
+    operands = (Op(opdef=ops.PARAM, type=scalar), Op(opdef=ops.PARAM, type=scalar))
+    sample = Op(opdef=row, operands=operands, type=scalar)
+    return combined(kernel, body, row.name, sample, [old, value])
+
+
+def _within(memory: Memory) -> tuple[str, Expression, Expression]:
+    """The lines that find the cell, the element in `seen`, and the cell with `next` in it."""
+    scalar, seen, next = memory.scalar, primary("seen"), primary("next")
+    if not memory.words:
+        return "    let word = place;\n", seen, next
+    if not memory.storage or scalar.bits == 32:
+        return "    let word = place;\n", from_bits(scalar, seen), as_bits(scalar, next)
+    number, shift = within_word(scalar)
+    ones = (1 << scalar.bits) - 1
+    before = f"    let word = {number};\n    let shift = {shift};\n"
+    taken = from_bits(scalar, primary(f"((seen >> shift) & {ones}u)"))
+    bits = as_bits(scalar, next)
+    put = primary(f"(seen & ~({ones}u << shift)) | (({bits}) << shift)")
+    return before, taken, put

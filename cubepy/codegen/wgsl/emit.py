@@ -1,0 +1,287 @@
+"""The whole text of a kernel in WGSL: argument struct, bindings, helpers, functions, kernel; line
+map.
+"""
+
+from __future__ import annotations
+
+from cubepy.codegen.structured import (
+    Body,
+    Expression,
+    Names,
+    SourceWriter,
+    field_of,
+    primary,
+    pure_functions,
+    refuse_types,
+    unsupported,
+)
+from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
+from cubepy.codegen.wgsl.memory import Memory, buffer_sizes
+from cubepy.codegen.wgsl.types import RESERVED, Machine, machine_of
+from cubepy.ir import (
+    BOOL,
+    VOID,
+    Access,
+    BufferType,
+    Function,
+    Kernel,
+    Op,
+    Scalar,
+    TupleType,
+    Type,
+)
+from cubepy.location import UNKNOWN, Loc
+from cubepy.records import dataclass
+from cubepy.target import (
+    ArrayGroup,
+    Artifact,
+    Extra,
+    Target,
+    Word,
+    WordKind,
+    abi_of,
+    array_groups,
+)
+
+__all__ = ["emit_wgsl"]
+
+Lines = list[tuple[str, Loc]]
+
+
+def emit_wgsl(kernel: Kernel, target: Target) -> Artifact:
+    """The artifact of a kernel that has been through the passes for `target`."""
+    return _Emission(kernel, target).artifact()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Buffer:
+    """A storage buffer: its name, its cells, and whether it is written."""
+
+    name: str
+    cell: str
+    written: bool
+
+
+class _Emission:
+    """Names of parameters and functions are fixed first; then bodies; then what they asked for."""
+
+    def __init__(self, kernel: Kernel, target: Target) -> None:
+        refuse_types(kernel, target)
+        self.kernel, self.target = kernel, target
+        self.abi = abi_of(kernel)
+        self.access = tuple(
+            param.type.access if isinstance(param.type, BufferType) else Access.READ
+            for param in kernel.params
+        )
+        self.names = Names(RESERVED)
+        self.entry = self.names.fresh(kernel.name)
+        self.language = WgslKernel(kernel, target, self.names)
+        self.params = [self.names.fresh(param.name) for param in kernel.params]
+        for function in kernel.functions:
+            short = function.name.removeprefix("std.")
+            self.language.functions[function.name] = self.names.fresh(short)
+        self.pure = pure_functions(kernel)
+        self.buffers: list[_Buffer] = []
+        self.starts: Lines = []
+
+    def artifact(self) -> Artifact:
+        """Everything put together."""
+        functions = [self._function(function) for function in self.kernel.functions]
+        body = self._body()
+        self._check_limits()
+        for text, _ in (*body.lines, *(line for lines in functions for line in lines)):
+            self.language.prelude.need_all(text)
+        lines: Lines = []
+        for part in (self._head(), *self._helpers(), *functions, self._entry(body)):
+            lines += [*part, ("", UNKNOWN)]
+        text = "\n".join(text for text, _ in lines)
+        return Artifact(
+            target=self.target,
+            kernel_name=self.kernel.name,
+            entry=self.entry,
+            text=text,
+            abi=self.abi,
+            cube_dim=self.kernel.cube_dim,
+            access=self.access,
+            line_map={number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known},
+            faults=tuple(self.language.faults),
+            prints=tuple(self.language.prints),
+        )
+
+    # ── bodies ──
+
+    def _body(self) -> SourceWriter:
+        writer = SourceWriter(depth=1)
+        values: dict[Op, Expression] = {}
+        for param, name in zip(self.kernel.params, self.params, strict=True):
+            if isinstance(param.type, BufferType):
+                self._bind(param, name, "", words=False, atomic=False)
+            else:
+                field = primary(f"launch.{name}")
+                values[param] = primary(f"(launch.{name} != 0)") if param.type is BOOL else field
+        for group in array_groups(self.abi, self.access):
+            self._buffer(group)
+        self._write(writer, self.names, self.kernel, values)
+        return writer
+
+    def _write(
+        self, writer: SourceWriter, names: Names, owner: Kernel | Function,
+        values: dict[Op, Expression],
+    ) -> None:  # fmt: skip
+        body = Body(
+            self.language, writer, names, owner.body,
+            values=values, pure=self.pure, bounds=self.language.bounds,
+        )  # fmt: skip
+        body.region(owner.body)
+
+    def _buffer(self, group: ArrayGroup) -> None:
+        """The buffer of a group, and what it is for each of its arrays."""
+        params = [self.kernel.params[number] for number in group.arguments]
+        elements = {param.type.element for param in params if isinstance(param.type, BufferType)}
+        touched = not self.language.atomics.isdisjoint(params)
+        narrow = any(element.bits < 32 for element in elements)
+        floats = touched and any(machine_of(each) is Machine.F32 for each in elements)
+        words = len(elements) > 1 or narrow or floats
+        atomic = touched or (narrow and group.written)
+        single = self.params[group.arguments[0]]
+        name = single
+        if len(params) > 1:
+            name = self.names.fresh("_and_".join(self.params[each] for each in group.arguments))
+        for number, param in zip(group.arguments, params, strict=True):
+            self._bind(param, self.params[number], name, words=words, atomic=atomic)
+            self._start(self.params[number], self.language.memory(param).scalar)
+        cell = self.language.memory(params[0]).cell
+        self.buffers.append(_Buffer(name=name, cell=cell, written=group.written))
+
+    def _bind(self, param: Op, name: str, buffer: str, *, words: bool, atomic: bool) -> None:
+        assert isinstance(param.type, BufferType)
+        extents, strides = buffer_sizes(param.type, name)
+        memory = Memory(
+            name=buffer,
+            type=param.type,
+            extents=extents,
+            strides=strides,
+            start=f"{name}_start",
+            words=words,
+            atomic=atomic,
+            storage=True,
+        )
+        self.language.bind_memory(param, memory)
+
+    def _start(self, name: str, scalar: Scalar) -> None:
+        places = scalar.size.bit_length() - 1
+        offset = f"launch.{name}_offset"
+        moved = f"{offset} >> {places}u" if places else offset
+        self.starts.append((f"    let {name}_start = i32({moved});", UNKNOWN))
+
+    def _function(self, function: Function) -> Lines:
+        names = self.names.inner()
+        language = self.language
+        language.current_function = language.functions[function.name]
+        values: dict[Op, Expression] = {}
+        declared: list[str] = []
+        for param in function.params:
+            name = names.fresh(param.name)
+            assert isinstance(param.type, Scalar)
+            values[param] = primary(name)
+            declared.append(f"{name}: {machine_of(param.type).value}")
+        writer = SourceWriter(depth=1)
+        self._write(writer, names, function, values)
+        name = language.current_function
+        result = _result_type(name, function.result)
+        head = f"fn {name}({', '.join(declared)}){f' -> {result}' if result else ''} {{"
+        before: Lines = []
+        if isinstance(function.result, TupleType):
+            struct = result_struct(name, function.result)
+            before = [(text, UNKNOWN) for text in (*struct.splitlines(), "")]
+        return [*before, (head, function.loc), *writer.lines, ("}", UNKNOWN)]
+
+    # ── limits ──
+
+    def _check_limits(self) -> None:
+        features, loc = self.target.features, self.kernel.loc
+        count = len(self.buffers) + self._reports
+        if count > features.most_buffers:
+            raise unsupported(
+                f"{self.kernel.name} needs {count} storage buffers, and a kernel may have "
+                f"{features.most_buffers}", loc,
+                "pass several arrays as views of one, or use another device",
+            )  # fmt: skip
+        if self.language.shared_bytes > features.shared_bytes:
+            raise unsupported(
+                f"{self.kernel.name} needs {self.language.shared_bytes} bytes of shared memory, "
+                f"and a cube has {features.shared_bytes}", loc,
+                "elements of 8 and 16 bits take 4 bytes there; share fewer, or use another device",
+            )  # fmt: skip
+
+    @property
+    def _reports(self) -> bool:
+        return bool(self.language.faults or self.language.prints)
+
+    # ── what stands round them ──
+
+    def _head(self) -> Lines:
+        title = f"// {self.kernel.name}, generated by cubepy"
+        fields = [
+            f"    @size(8) {field_of(word, self.params)}: {_field_type(word)},"
+            for word in self.abi.words
+        ]
+        text = [
+            title.encode("ascii", "backslashreplace").decode(),
+            "",
+            "struct Launch {",
+            *fields,
+            *(
+                f"    {extra.name.lower()}: {'u32' if extra is Extra.ZERO else 'i32'},"
+                for extra in Extra
+            ),
+            "}",
+            "",
+            "@group(0) @binding(0) var<uniform> launch: Launch;",
+        ]
+        for number, buffer in enumerate(self.buffers, 1):
+            access = "read_write" if buffer.written else "read"
+            text.append(
+                f"@group(0) @binding({number}) "
+                f"var<storage, {access}> {buffer.name}: array<{buffer.cell}>;"
+            )
+        if self._reports:
+            number = len(self.buffers) + 1
+            text.append(
+                f"@group(0) @binding({number}) var<storage, read_write> report: array<atomic<u32>>;"
+            )
+        text += self.language.shared.values()
+        return [(each, UNKNOWN) for each in text]
+
+    def _helpers(self) -> list[Lines]:
+        return [
+            [(line, UNKNOWN) for line in text.splitlines()] for text in self.language.prelude.texts
+        ]
+
+    def _entry(self, body: SourceWriter) -> Lines:
+        written = "\n".join(text for text, _ in body.lines)
+        head = [
+            f"@compute @workgroup_size({self.language.positions.units})",
+            f"fn {self.entry}(",
+            "    @builtin(workgroup_id) cube: vec3<u32>,",
+            "    @builtin(local_invocation_index) unit: u32,",
+            ") {",
+        ]
+        starts = [line for line in self.starts if line[0].split()[1] in written]
+        opening = [(each, self.kernel.loc) for each in head]
+        return [*opening, *starts, *body.lines, ("}", UNKNOWN)]
+
+
+def _result_type(name: str, result: Type) -> str:
+    if result == VOID:
+        return ""
+    return machine_of(result).value if isinstance(result, Scalar) else f"{name}_results"
+
+
+def _field_type(word: Word) -> str:
+    if word.kind is WordKind.SCALAR:
+        assert word.type is not None
+        return "u32" if word.type is BOOL else machine_of(word.type).value
+    if word.kind is WordKind.REPORT:
+        return "vec2<u32>"
+    return "u32" if word.kind is WordKind.POINTER else "i32"

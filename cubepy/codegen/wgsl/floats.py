@@ -1,0 +1,146 @@
+"""Float ops in WGSL, each as the table says whatever a compiler behind it would like to do.
+
+Compilers of drivers contract, reassociate and fold floats, and WGSL has no word against it. Where a
+device's do (`Features.pinned`), results that feed other float ops go through `cb_pin`, comparisons
+through `cb_held`. `fma`, and `/` and `sqrt` where a device does not round them right, are integer
+code. Halves are computed as f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cubepy.codegen.structured import Body, Expression, binary, call, primary
+from cubepy.codegen.wgsl.conversions import helper
+from cubepy.codegen.wgsl.types import is_half
+from cubepy.ir import BOOL, Op, Scalar, ops
+
+if TYPE_CHECKING:
+    from cubepy.codegen.wgsl.kernel import WgslKernel
+
+__all__ = ["FLOATS", "float_op"]
+
+Operands = Sequence[Expression]
+Emit = Callable[["WgslKernel", Op, Operands], Expression]
+# Factors and terms that compilers have rules for.
+_TEMPTING = frozenset({0.0, 1.0, -1.0})
+
+
+def float_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expression:
+    """An op whose last operand is a float."""
+    scalar = op.operands[-1].type
+    assert isinstance(scalar, Scalar)
+    name = op.opdef.name
+    if is_half(scalar) and name in _ON_BITS:
+        return _ON_BITS[name](scalar, operands)
+    if is_half(scalar):
+        given = [helper(kernel.prelude, f"cb_widen_{scalar}", each) for each in operands]
+        emit = _HALVES.get(name, FLOATS[name])
+    else:
+        given, emit = [*operands], FLOATS[name]
+    if name in _ROUNDED:
+        given = _apart(kernel, op, given)
+    made = emit(kernel, op, given)
+    if op.type is BOOL:
+        held = kernel.pins(op) and name in _COMPARED
+        return helper(kernel.prelude, "cb_held", made) if held else made
+    if is_half(scalar):
+        return helper(kernel.prelude, f"cb_narrow_{scalar}", made)
+    pinned = name in _ROUNDED and kernel.pins(op) and kernel.feeds_a_float(op)
+    return helper(kernel.prelude, "cb_pin", made) if pinned else made
+
+
+def _apart(kernel: WgslKernel, op: Op, given: list[Expression]) -> list[Expression]:
+    """Operands that no compiler knows: not the same one twice, no 0 and no 1."""
+    if not kernel.pins(op):
+        return given
+    for number, operand in enumerate(op.operands):
+        tempting = operand.opdef is ops.CONST and operand.attrs["value"] in _TEMPTING
+        if tempting or operand in op.operands[:number]:
+            given[number] = helper(kernel.prelude, "cb_pin", given[number])
+    return given
+
+
+def _symbol(symbol: str) -> Emit:
+    return lambda kernel, op, given: binary(symbol, *given)
+
+
+def _helper(name: str) -> Emit:
+    return lambda kernel, op, given: helper(kernel.prelude, name, *given)
+
+
+def _quotient(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
+    if kernel.features.exact_division:
+        return binary("/", *given)
+    return helper(kernel.prelude, "cb_div", *given)
+
+
+def _root(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
+    if kernel.features.exact_division:
+        return call("sqrt", *given)
+    return helper(kernel.prelude, "cb_sqrt", *given)
+
+
+def _fused(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
+    if kernel.features.fma:
+        return call("fma", *given)
+    return helper(kernel.prelude, "cb_fma", *given)
+
+
+FLOATS: Mapping[str, Emit] = {
+    "add": _symbol("+"),
+    "sub": _symbol("-"),
+    "mul": _symbol("*"),
+    "div": _quotient,
+    "sqrt": _root,
+    "fma": _fused,
+    "floor_div": _helper("cb_floor_div"),
+    "floor_mod": _helper("cb_floor_mod"),
+    "fmod": _helper("cb_fmod"),
+    "neg": _helper("cb_neg"),
+    "abs": _helper("cb_abs"),
+    "copysign": _helper("cb_copysign"),
+    "sign": _helper("cb_sign"),
+    "min": _helper("cb_min"),
+    "max": _helper("cb_max"),
+    "fmin": _helper("cb_fmin"),
+    "fmax": _helper("cb_fmax"),
+    "floor": _helper("cb_floor"),
+    "ceil": _helper("cb_ceil"),
+    "trunc": _helper("cb_trunc"),
+    "round": _helper("cb_round"),
+    "isnan": _helper("cb_isnan"),
+    "isinf": _helper("cb_isinf"),
+    "isfinite": _helper("cb_isfinite"),
+    "eq": _symbol("=="),
+    "ne": _symbol("!="),
+    "lt": _symbol("<"),
+    "le": _symbol("<="),
+    "gt": _symbol(">"),
+    "ge": _symbol(">="),
+}
+# Of halves, a product and a sum rounded once: from an f32 that is rounded to odd.
+_HALVES: Mapping[str, Emit] = {"fma": _helper("cb_odd_fma")}
+_ROUNDED = frozenset({"add", "sub", "mul", "div", "sqrt", "fma"})
+_COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+
+
+def _half_neg(scalar: Scalar, given: Operands) -> Expression:
+    return binary("^", given[0], primary("0x8000u"))
+
+
+def _half_abs(scalar: Scalar, given: Operands) -> Expression:
+    return binary("&", given[0], primary("0x7fffu"))
+
+
+def _half_copysign(scalar: Scalar, given: Operands) -> Expression:
+    size = binary("&", given[0], primary("0x7fffu"))
+    return binary("|", size, binary("&", given[1], primary("0x8000u")))
+
+
+_ON_BITS: Mapping[str, Callable[[Scalar, Operands], Expression]] = {
+    "neg": _half_neg,
+    "abs": _half_abs,
+    "copysign": _half_copysign,
+}

@@ -1,0 +1,267 @@
+"""Loads, stores and the tests that keep them inside: elements of buffers, shared and private
+memory.
+
+Buffers whose elements are narrower than a word, or of several types, are arrays of words; elements
+are taken out of a word and put into it so that its other elements survive. A checked load outside
+gives 0, a store outside is dropped; `validate` writes the first fault into the report before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cubepy.codegen.structured import HELPER, Body, Expression, binary, call, primary, unary
+from cubepy.codegen.wgsl.conversions import (
+    as_bits,
+    from_bits,
+    helper,
+    invoked,
+    low_word,
+)
+from cubepy.codegen.wgsl.types import Machine, literal, machine_of
+from cubepy.ir import BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
+from cubepy.records import dataclass
+
+if TYPE_CHECKING:
+    from cubepy.codegen.wgsl.kernel import WgslKernel
+
+__all__ = [
+    "Memory",
+    "buffer_sizes",
+    "element_of",
+    "emit_load",
+    "emit_store",
+    "guard",
+    "place_of",
+    "put_element",
+    "within_word",
+    "word_of",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """`start`: the place of the first element, "" for 0. `words`: an array of u32 with elements in
+    them. `atomic`: its cells are. `storage`: a buffer.
+    """
+
+    name: str
+    type: MemoryType
+    extents: tuple[str, ...]
+    strides: tuple[str, ...]
+    start: str = ""
+    words: bool = False
+    atomic: bool = False
+    storage: bool = False
+
+    @staticmethod
+    def of_shape(
+        name: str, type: MemoryType, shape: tuple[int, ...], *, words: bool, atomic: bool
+    ) -> Memory:
+        """Memory of a shape known while compiling, row-major."""
+        return Memory(
+            name=name,
+            type=type,
+            extents=tuple(map(str, shape)),
+            strides=tuple(str(math.prod(shape[axis + 1 :])) for axis in range(len(shape))),
+            words=words,
+            atomic=atomic,
+        )
+
+    @property
+    def scalar(self) -> Scalar:
+        """Its element."""
+        return self.type.element
+
+    @property
+    def cell(self) -> str:
+        """The type of what the array has."""
+        plain = "u32" if self.words else machine_of(self.scalar).value
+        return f"atomic<{plain}>" if self.atomic else plain
+
+
+_KNOWN_STRIDES = {StrideClass.ZERO: "0", StrideClass.ONE: "1", StrideClass.MINUS_ONE: "-1"}
+
+
+def buffer_sizes(type: BufferType, name: str) -> tuple[tuple[str, ...], ...]:
+    """What the extents and strides of a buffer are called: `launch.name_shape_0` and so on."""
+    axes = range(type.rank)
+    extents = tuple(f"launch.{name}_shape_{axis}" for axis in axes)
+    strides = tuple(
+        _KNOWN_STRIDES.get(type.strides[axis], f"launch.{name}_stride_{axis}") for axis in axes
+    )
+    return extents, strides
+
+
+# ── places ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def place_of(kernel: WgslKernel, body: Body, memory: Memory, indices: Sequence[Op]) -> Expression:
+    """The number of the element with these subscripts, which must be inside."""
+    terms = [primary(memory.start)] if memory.start else []
+    for index, stride in zip(indices, memory.strides, strict=True):
+        text = low_word(kernel.machine(index), Machine.I32, body.text(index))
+        if stride != "0":
+            terms.append(_term(text, stride))
+    place = terms[0] if terms else primary("0")
+    for term in terms[1:]:
+        place = binary("+", place, term)
+    return place
+
+
+def _term(index: Expression, stride: str) -> Expression:
+    if stride == "1":
+        return index
+    return unary("-", index) if stride == "-1" else binary("*", index, primary(stride))
+
+
+def guard(kernel: WgslKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op]) -> str:
+    """The condition of an access being inside, "" if nothing need be tested."""
+    check = str(op.attrs.get("check", "checked"))
+    if check == "unchecked":
+        return ""
+    tests = [
+        _inside(kernel, op, axis, index, body.peek(index), memory.extents[axis])
+        for axis, index in enumerate(indices)
+        if not kernel.is_inside(op, axis)
+    ]
+    condition = " && ".join(tests)
+    if check == "validate" and condition:
+        kernel.report_outside(body, op, memory, indices, condition)
+    return condition
+
+
+def _inside(kernel: WgslKernel, op: Op, axis: int, index: Op, text: Expression, extent: str) -> str:
+    if kernel.machine(index) is Machine.PAIR:
+        return helper(kernel.prelude, "cb_inside", text, primary(extent)).text
+    if kernel.is_not_negative(op, axis):
+        return f"{text.within(primary('').binding)} < {extent}"
+    unsigned = f"u32({extent})" if not extent.isdigit() else f"{extent}u"
+    return f"u32({text}) < {unsigned}"
+
+
+# ── cells ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def word_of(memory: Memory, number: Expression) -> Expression:
+    """The present content of a cell."""
+    place = f"{memory.name}[{number}]"
+    return primary(f"atomicLoad(&{place})" if memory.atomic else place, number)
+
+
+def element_of(memory: Memory, body: Body, place: Expression) -> Expression:
+    """The value of an element."""
+    scalar = memory.scalar
+    if not memory.words:
+        return word_of(memory, place)
+    if scalar.bits == 32:
+        return from_bits(scalar, word_of(memory, place))
+    place = _once(body, place)
+    if scalar.bits == 64:
+        first = binary("*", place, primary("2"))
+        return call(
+            "vec2<u32>", word_of(memory, first), word_of(memory, binary("+", first, primary("1")))
+        )
+    return _part(scalar, word_of(memory, _word_number(scalar, place)), _shift(scalar, place))
+
+
+def _once(body: Body, place: Expression) -> Expression:
+    if place.is_atom:
+        return place
+    name = body.names.fresh("place")
+    body.writer.line(f"let {name} = {place};")
+    return primary(name)
+
+
+def _word_number(scalar: Scalar, place: Expression) -> Expression:
+    return binary(">>", place, primary("2u" if scalar.bits == 8 else "1u"))
+
+
+def _shift(scalar: Scalar, place: Expression) -> Expression:
+    """Where in its word a narrow element begins."""
+    number = binary("&", place, primary("3" if scalar.bits == 8 else "1"))
+    return binary("*", call("u32", number), primary(f"{scalar.bits}u"))
+
+
+def within_word(scalar: Scalar) -> tuple[Expression, Expression]:
+    """The number of the word of the narrow element `place`, and where in it the element begins."""
+    place = primary("place")
+    return _word_number(scalar, place), _shift(scalar, place)
+
+
+def _part(scalar: Scalar, word: Expression, shift: Expression) -> Expression:
+    width = primary(f"{scalar.bits}u")
+    if scalar.is_signed:
+        return call("extractBits", call("bitcast<i32>", word), shift, width)
+    bits = call("extractBits", word, shift, width)
+    return binary("!=", bits, primary("0u")) if scalar is BOOL else bits
+
+
+def emit_load(kernel: WgslKernel, body: Body, op: Op) -> None:
+    """A load; 0 outside."""
+    memory, indices = kernel.memory(op.operands[0]), op.operands[1:]
+    inside = guard(kernel, body, op, memory, indices)
+    value = element_of(memory, body, place_of(kernel, body, memory, indices))
+    if inside:
+        zero = literal(memory.scalar, 0)
+        value = invoked("select", zero, value, primary(inside))
+    body.define_now(op, value)
+
+
+def emit_store(kernel: WgslKernel, body: Body, op: Op) -> None:
+    """A store; dropped outside."""
+    memory, indices = kernel.memory(op.operands[0]), op.operands[1:-1]
+    inside = guard(kernel, body, op, memory, indices)
+    value = kernel.moved_to(op.operands[-1], machine_of(memory.scalar), body.text(op.operands[-1]))
+    if not inside:
+        put_element(kernel, body, memory, place_of(kernel, body, memory, indices), value)
+        return
+    body.writer.open(f"if ({inside}) {{")
+    put_element(kernel, body, memory, place_of(kernel, body, memory, indices), value)
+    body.writer.close()
+
+
+def put_element(
+    kernel: WgslKernel, body: Body, memory: Memory, place: Expression, value: Expression
+) -> None:
+    """Write an element."""
+    scalar = memory.scalar
+    if memory.storage and memory.words and scalar.bits < 32:
+        bits = _once(body, as_bits(scalar, value))
+        body.writer.line(f"{_narrow_store(kernel, memory)}({place}, {bits});")
+    elif memory.words and scalar.bits == 64:
+        first = binary("*", _once(body, place), primary("2"))
+        pair = _once(body, value)
+        _set(body, memory, first, primary(f"{pair}.x"))
+        _set(body, memory, binary("+", first, primary("1")), primary(f"{pair}.y"))
+    else:
+        _set(body, memory, place, as_bits(scalar, value) if memory.words else value)
+
+
+def _set(body: Body, memory: Memory, number: Expression, value: Expression) -> None:
+    if memory.atomic:
+        body.writer.line(f"atomicStore(&{memory.name}[{number}], {value});")
+    else:
+        body.writer.line(f"{memory.name}[{number}] = {value};")
+
+
+def _narrow_store(kernel: WgslKernel, memory: Memory) -> str:
+    """The function that puts an element into its word while others may change the rest of it."""
+    scalar = memory.scalar
+    name = f"{HELPER}store_{scalar.bits}_in_{memory.name}"
+    ones = (1 << scalar.bits) - 1
+    number, shift = within_word(scalar)
+    text = (
+        f"fn {name}(place: i32, bits: u32) {{\n"
+        f"    let word = {number};\n    let shift = {shift};\n"
+        f"    let element = (bits & {ones}u) << shift;\n"
+        f"    var seen = atomicLoad(&{memory.name}[word]);\n"
+        "    loop {\n"
+        f"        let next = (seen & ~({ones}u << shift)) | element;\n"
+        f"        let change = atomicCompareExchangeWeak(&{memory.name}[word], seen, next);\n"
+        "        if (change.exchanged) {\n            break;\n        }\n"
+        "        seen = change.old_value;\n    }\n}"
+    )
+    return kernel.prelude.add(name, text)

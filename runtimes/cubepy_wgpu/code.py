@@ -1,0 +1,84 @@
+"""A kernel that a device has built: its pipeline, its argument block, what it is given."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import wgpu
+
+from cubepy.runtime import ArrayBinding
+from cubepy.target import ArrayGroup, Artifact, Extra, array_groups
+
+__all__ = ["Code", "span_of_binding"]
+
+_EXTRAS = struct.Struct(f"<{len(Extra)}i")
+_USES = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
+
+
+class Code:
+    """Launches of one kernel are encoded one after the other, under the device's lock.
+
+    `groups` are the arrays of each binding. A bind group is kept for the memories it was made of.
+    """
+
+    def __init__(self, device: Any, pipeline: Any, artifact: Artifact) -> None:
+        self.groups: tuple[ArrayGroup, ...] = array_groups(artifact.abi, artifact.access)
+        self._device = device
+        self._pipeline = pipeline
+        self._block = device.create_buffer(
+            size=8 * len(artifact.abi.words) + _EXTRAS.size, usage=_USES
+        )
+        self._given: tuple[Sequence[Any], Any] = ((), None)
+
+    def memories(self, arrays: Sequence[ArrayBinding | None]) -> list[Any]:
+        """The memory of each binding; `arrays` has None for scalars."""
+        found = []
+        for group in self.groups:
+            array = arrays[group.arguments[0]]
+            assert array is not None
+            found.append(array.memory)
+        return found
+
+    def encode(self, memories: Sequence[Any], words: bytes, parts: Iterable[Any]) -> None:
+        """Give the queue the parts of a launch."""
+        bound = self._bound(memories)
+        queue = self._device.queue
+        for first, count in parts:
+            queue.write_buffer(self._block, 0, words + _EXTRAS.pack(*first, 0))
+            encoder = self._device.create_command_encoder()
+            work = encoder.begin_compute_pass()
+            work.set_pipeline(self._pipeline)
+            work.set_bind_group(0, bound)
+            work.dispatch_workgroups(*count)
+            work.end()
+            queue.submit([encoder.finish()])
+
+    def _bound(self, memories: Sequence[Any]) -> Any:
+        before, bound = self._given
+        if len(before) == len(memories) and all(
+            one is other for one, other in zip(before, memories, strict=True)
+        ):
+            return bound or self._bind(memories)
+        return self._bind(memories)
+
+    def _bind(self, memories: Sequence[Any]) -> Any:
+        entries = [
+            {"binding": number, "resource": {"buffer": memory, "offset": 0, "size": memory.size}}
+            for number, memory in enumerate((self._block, *memories))
+        ]
+        layout = self._pipeline.get_bind_group_layout(0)
+        bound = self._device.create_bind_group(layout=layout, entries=entries)
+        self._given = (tuple(memories), bound)
+        return bound
+
+
+def span_of_binding(array: ArrayBinding) -> tuple[int, int]:
+    """The bytes of its memory that an array lies in, from the first to behind the last."""
+    if 0 in array.shape:
+        return 0, 0
+    reached = [(extent - 1) * step for extent, step in zip(array.shape, array.strides, strict=True)]
+    low = array.offset + sum(min(0, each) for each in reached)
+    high = array.offset + sum(max(0, each) for each in reached) + 1
+    return low * array.element.size, high * array.element.size

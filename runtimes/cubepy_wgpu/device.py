@@ -1,0 +1,257 @@
+"""wgpu devices: memory of their own, pipelines built from WGSL, one queue in order.
+
+A launch writes its argument block, then is given to the queue in as many parts as the device's
+limit on cubes along an axis asks for; reading a memory waits.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import wgpu
+
+from cubepy.errors import LaunchError, OutOfMemoryError, RuntimeUnavailable
+from cubepy.runtime import (
+    ArrayBinding,
+    Binding,
+    Device,
+    Grid,
+    LoadedKernel,
+    Runtime,
+    pack,
+    raise_fault,
+    report_block,
+    write_prints,
+)
+from cubepy.target import Artifact, Target
+from cubepy_wgpu.code import Code, span_of_binding
+from cubepy_wgpu.driver import build, explained, find_adapters, open_device
+from cubepy_wgpu.parts import parts_of
+from cubepy_wgpu.probe import features_of_device
+
+__all__ = ["WgpuDevice", "WgpuRuntime", "runtime"]
+
+_USES = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+# Memories are as long as a multiple of this, so that every word of them is theirs.
+_ROUNDED = 64
+Octets = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+class WgpuDevice(Device):
+    """One adapter. What is done with the driver is done under a lock."""
+
+    def __init__(self, adapter: Any, number: int) -> None:
+        self._adapter = adapter
+        self._number = number
+        self._lock = threading.RLock()
+
+    @property
+    def name(self) -> str:
+        return f"wgpu:{self._number}"
+
+    @property
+    def description(self) -> str:
+        """What the driver calls it."""
+        info = self._adapter.info
+        return f"{info['device']} ({info['backend_type']}, {info['description']})"
+
+    @functools.cached_property
+    def handle(self) -> Any:
+        """The driver's device."""
+        with self._lock:
+            return open_device(self._adapter)
+
+    @functools.cached_property
+    def target(self) -> Target:
+        with self._lock:
+            features = features_of_device(self._adapter, self.handle)
+        return Target(language="wgsl", machine="naga", features=features)
+
+    @property
+    def host_memory(self) -> bool:
+        return False
+
+    @functools.cached_property
+    def _limits(self) -> dict[str, int]:
+        return dict(self.handle.limits)
+
+    @contextmanager
+    def _driver(self, what: str) -> Iterator[Any]:
+        """The driver's device, for this thread alone; its errors become the project's own."""
+        with self._lock, explained(what):
+            yield self.handle
+
+    # ── memory ──
+
+    def alloc(self, size: int) -> Any:
+        """A storage buffer; whole words, so that narrow elements are changed inside."""
+        limit = min(
+            self._limits["max-buffer-size"], self._limits["max-storage-buffer-binding-size"]
+        )
+        if size > limit:
+            raise OutOfMemoryError(
+                f"{self.name}: {size} bytes are more than the {limit} that one buffer may have"
+            )
+        with self._driver(f"{self.name}: allocating {size} bytes") as device:
+            return device.create_buffer(size=-(-max(size, 1) // _ROUNDED) * _ROUNDED, usage=_USES)
+
+    def write(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy a contiguous host array to the start of a buffer."""
+        octets: Octets = data.reshape(-1).view(np.uint8)
+        whole = octets.size // 4 * 4
+        with self._driver(f"{self.name}: writing") as device:
+            if whole:
+                device.queue.write_buffer(memory, 0, octets[:whole])
+            if whole != octets.size:
+                word = self._octets(memory, whole, 4)
+                word[: octets.size - whole] = octets[whole:]
+                device.queue.write_buffer(memory, whole, word)
+
+    def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
+        """Copy the start of a buffer into a contiguous host array, after all launches before."""
+        octets: Octets = data.reshape(-1).view(np.uint8)
+        if octets.size:
+            with self._driver(f"{self.name}: reading"):
+                octets[:] = self._octets(memory, 0, -(-octets.size // 4) * 4)[: octets.size]
+
+    def _octets(self, memory: Any, start: int, size: int) -> Octets:
+        return np.array(self.handle.queue.read_buffer(memory, start, size), copy=True).view(
+            np.uint8
+        )
+
+    def wrap(self, data: np.ndarray[Any, Any]) -> Any:
+        """Host memory is never used as it is."""
+        raise NotImplementedError
+
+    # ── kernels ──
+
+    def load(self, artifact: Artifact) -> LoadedKernel:
+        """Build the artifact's text."""
+        with self._driver(artifact.kernel_name) as device:
+            pipeline = build(device, artifact)
+            return LoadedKernel(artifact=artifact, handle=Code(device, pipeline, artifact))
+
+    def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Give the launch to the queue; waits only where it may have something to report."""
+        if not grid.cubes:
+            return
+        artifact: Artifact = kernel.artifact
+        code: Code = kernel.handle
+        self._check_sizes(artifact, grid, bindings)
+        words = pack(artifact.abi, bindings, grid, [0] * len(bindings)).tobytes()
+        arrays = [each if isinstance(each, ArrayBinding) else None for each in bindings]
+        memories = code.memories(arrays)
+        block = report_block(artifact)
+        with self._driver(artifact.kernel_name):
+            if block is not None:
+                memories.append(self.alloc(block.nbytes))
+                self.write(memories[-1], block)
+            parts = parts_of(grid, self._limits["max-compute-workgroups-per-dimension"])
+            self._encode(code, arrays, memories, words, parts)
+            if block is not None:
+                self.read(memories[-1], block)
+        if block is not None:
+            write_prints(artifact, grid, block)
+            raise_fault(artifact, grid, block)
+
+    def _encode(
+        self, code: Code, arrays: Sequence[Any], memories: Sequence[Any], words: bytes, parts: Any
+    ) -> None:
+        """Encode a launch. A memory that several bindings have, one of them written, is bound once;
+        the others, which lie elsewhere in it, are given copies.
+        """
+        given, written = list(memories), []
+        for number, group in enumerate(code.groups):
+            memory = memories[number]
+            shared = [n for n in range(len(code.groups)) if memories[n] is memory]
+            if number != shared[0] and any(code.groups[n].written for n in shared):
+                given[number] = self._copied(memory)
+                if group.written:
+                    written.append((given[number], memory, group))
+        code.encode(given, words, parts)
+        for copy, memory, group in written:
+            spans = [span_of_binding(arrays[each]) for each in group.arguments]
+            low, high = min(low for low, _ in spans), max(high for _, high in spans)
+            self._bring_back(copy, memory, low, high)
+
+    def _bring_back(self, copy: Any, memory: Any, low: int, high: int) -> None:
+        """Copy some bytes of a memory to the same place in another."""
+        first, last = -(-low // 4) * 4, high // 4 * 4
+        if first < last:
+            self._copy(copy, memory, first, last - first)
+        edges = {low // 4 * 4} if low % 4 else set()
+        edges |= {last} if high % 4 else set()
+        for edge in edges if low < high else ():
+            word, changed = self._octets(memory, edge, 4), self._octets(copy, edge, 4)
+            for byte in range(max(low, edge), min(high, edge + 4)):
+                word[byte - edge] = changed[byte - edge]
+            self.handle.queue.write_buffer(memory, edge, word)
+
+    def _copied(self, memory: Any) -> Any:
+        copy = self.alloc(memory.size)
+        self._copy(memory, copy, 0, memory.size)
+        return copy
+
+    def _copy(self, source: Any, target: Any, start: int, size: int) -> None:
+        encoder = self.handle.create_command_encoder()
+        encoder.copy_buffer_to_buffer(source, start, target, start, size)
+        self.handle.queue.submit([encoder.finish()])
+
+    def _check_sizes(self, artifact: Artifact, grid: Grid, bindings: Sequence[Binding]) -> None:
+        """Refuse what positions and subscripts of 32 bits cannot count."""
+        limit = self.target.features.index_limit
+        along = [count * dim for count, dim in zip(grid.cube_count, artifact.cube_dim, strict=True)]
+        if along[0] * along[1] * along[2] > limit:
+            raise LaunchError(
+                f"{artifact.kernel_name}: a launch on {self.name} has at most {limit} units, not "
+                f"{' x '.join(map(str, along))}\n  help: launch over parts of the arrays"
+            )
+        for name, binding in zip(artifact.abi.names, bindings, strict=True):
+            if isinstance(binding, ArrayBinding) and any(
+                abs(size) > limit for size in (*binding.shape, *binding.strides)
+            ):
+                raise LaunchError(
+                    f"{artifact.kernel_name}: argument {name!r} has more than {limit} elements "
+                    f"along an axis, the most on {self.name}\n  help: pass parts of it"
+                )
+
+    def sync(self) -> None:
+        """Wait until every launch has finished."""
+        with self._driver(self.name) as device:
+            device.queue.read_buffer(self._marker)  # behind everything in the queue
+
+    @functools.cached_property
+    def _marker(self) -> Any:
+        return self.handle.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC)
+
+
+class WgpuRuntime(Runtime):
+    """The adapters of all backends but OpenGL."""
+
+    @property
+    def name(self) -> str:
+        return "wgpu"
+
+    @functools.cached_property
+    def _devices(self) -> tuple[Device, ...]:
+        return tuple(WgpuDevice(adapter, number) for number, adapter in enumerate(find_adapters()))
+
+    def devices(self) -> Sequence[Device]:
+        """Every device; RuntimeUnavailable where there is no adapter."""
+        if not self._devices:
+            raise RuntimeUnavailable(
+                "wgpu finds no adapter\n"
+                "  help: install a driver for Vulkan; mesa-vulkan-drivers (Debian, Ubuntu) has one "
+                "for processors"
+            )
+        return self._devices
+
+
+def runtime() -> Runtime:
+    """The entry point of the group `cubepy.runtimes`."""
+    return WgpuRuntime()
