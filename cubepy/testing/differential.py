@@ -1,4 +1,5 @@
-"""Runs a generated kernel on two devices and compares all memory bit for bit (NaN equals NaN).
+"""Runs a generated kernel on two devices and compares all memory bit for bit (NaN equals NaN),
+what is printed, and whether an assertion failed.
 
 Each memory has a margin on both sides, which is compared too: a write that misses its array is seen
 there, and does no harm to the process.
@@ -6,12 +7,15 @@ there, and does no harm to the process.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from cubepy.errors import AssertionFailed
 from cubepy.ir import BOOL, Scalar
 from cubepy.runtime import Device
 from cubepy.testing.comparison import differences
@@ -30,7 +34,11 @@ class Compiled:
 
     def __init__(self, generated: GeneratedKernel) -> None:
         self.generated = generated
-        self.kernel = module_of(generated.source).kernel
+        module = module_of(generated.source)
+        self.kernel = module.kernel
+        self.constants = {
+            name: getattr(module, constant) for name, constant in generated.constants.items()
+        }
 
     def run(self, device: Device) -> dict[str, Array]:
         """The memory of all arguments after a launch on a device."""
@@ -80,7 +88,19 @@ def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
     bases = {
         name: _padded(fill(spec.element, spec.size, name)) for name, spec in generated.bases.items()
     }
-    arguments = _arguments(generated, bases)
+    arguments = _arguments(generated, bases) | compiled.constants
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            _launch(compiled, device, arguments)
+    except AssertionFailed:  # what the memory holds then is unspecified
+        return {"assertion": np.ones(1, np.bool_)}
+    text = np.frombuffer(printed.getvalue().encode(), np.uint8)
+    return bases | {"assertion": np.zeros(1, np.bool_), "printed": text}
+
+
+def _launch(compiled: Compiled, device: Device, arguments: Mapping[str, Any]) -> None:
+    generated = compiled.generated
     if generated.over:
         compiled.kernel.over(generated.over, device=device)(**arguments)
     else:
@@ -90,7 +110,6 @@ def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
             cube_dim=generated.cube_dim,
             device=device,
         )
-    return bases
 
 
 def compare_on(compiled: Compiled, expected: Mapping[str, Array], device: Device) -> list[str]:
@@ -98,7 +117,11 @@ def compare_on(compiled: Compiled, expected: Mapping[str, Array], device: Device
     got = run_on(compiled, device)
     lines = []
     for name, wanted in expected.items():
-        wrong = differences(got[name], wanted)
+        found = got.get(name)
+        if found is None or found.shape != wanted.shape:
+            lines.append(f"{device.name}: {name} is {found!r} instead of {wanted!r}")
+            continue
+        wrong = differences(found, wanted)
         if wrong.size:
             at = int(wrong[0])
             lines.append(

@@ -80,6 +80,21 @@ SHARES = {
     Feature.WEAK: 0.15,
     Feature.CONTRACT: 0.08,
     Feature.OVER: 0.08,
+    Feature.LARGE: 0.25,
+    Feature.STRUCT: 0.12,
+    Feature.METHOD: 0.03,
+    Feature.VECTOR: 0.10,
+    Feature.VIEW: 0.06,
+    Feature.LAYOUT: 0.015,
+    Feature.ORDER: 0.12,
+    Feature.MINIFLOAT: 0.06,
+    Feature.HALF_MATHEMATICS: 0.05,
+    Feature.CASE_GUARD: 0.05,
+    Feature.GENERIC: 0.10,
+    Feature.WHILE_ELSE: 0.05,
+    Feature.NESTED_RETURN: 0.05,
+    Feature.PRINT: 0.05,
+    Feature.ASSERTION: 0.04,
 }
 
 

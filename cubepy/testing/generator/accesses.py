@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cubepy.ir import BOOL, FLOATS, I32, INDEX, INTEGERS, U8, Scalar
 from cubepy.testing.generator.assignments import Assignments
-from cubepy.testing.generator.expressions import Expressions, spelling
+from cubepy.testing.generator.expressions import Expressions
 from cubepy.testing.generator.model import Feature, Node
 from cubepy.testing.generator.scope import Context, Memory, MemoryKind, Phase, Scope
 
@@ -16,6 +16,7 @@ __all__ = ["Accesses", "commutative"]
 
 _OF_INTEGERS = ("add", "sub", "min", "max", "and_", "or_", "xor", "exchange")
 _OF_FLOATS = ("add", "sub", "min", "max", "exchange")
+_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 
 
 class Accesses:
@@ -34,7 +35,8 @@ class Accesses:
             extents.append(self.scope.random.randint(2, 3))
         here = Expressions(self.scope, context)
         shape = str(extents[0]) if len(extents) == 1 else str(tuple(extents))
-        made = f"cb.local_array(cb.{spelling(element)}, {shape}, fill={here.value(element, 1)})"
+        fill = f"fill={here.value(element, 1)}"
+        made = f"cb.local_array({self.scope.spelling(element)}, {shape}, {fill})"
         self.scope.memories.append(
             Memory(
                 name=name,
@@ -72,9 +74,23 @@ class Accesses:
             call += f"{here.value(element)}, {here.value(element)}"
         else:
             call += here.value(element)
+        call += self._order(operation) + ")"
         if operation == "store":
-            return (Node(text=f"{call})"),)
-        return (Node(text=f"{self.assignments.new(element)} = {call})"),)
+            return (Node(text=call),)
+        return (Node(text=f"{self.assignments.new(element)} = {call}"),)
+
+    def _order(self, operation: str) -> str:
+        """An argument that says what the atomic orders besides itself, or nothing."""
+        if not self.scope.chance(0.3):
+            return ""
+        self.scope.features.add(Feature.ORDER)
+        allowed = {"load": _ORDERS[:2], "store": ("relaxed", "release")}.get(operation, _ORDERS)
+        return f', order="{self.scope.random.choice(allowed)}"'
+
+    def fence(self, context: Context) -> tuple[Node, ...]:
+        """A fence, which moves nothing that a unit sees of its own."""
+        self.scope.features.add(Feature.ORDER)
+        return (Node(text=f'cb.fence("{self.scope.random.choice(("cube", "device"))}")'),)
 
     def atomic(self, context: Context) -> tuple[Node, ...]:
         """A commutative atomic on an element that others may hit too."""
@@ -87,7 +103,9 @@ class Accesses:
         at = here.value(self.scope.random.choice((INDEX, I32, U8)))
         if self.scope.chance(0.7):
             at = f"({at}) % {memory.count}"
-        text = f"cb.{memory.operation}({memory.name}, {at}, {here.value(memory.element)})"
+        order = self._order(memory.operation)
+        value = here.value(memory.element)
+        text = f"cb.{memory.operation}({memory.name}, {at}, {value}{order})"
         return (Node(text=text),)
 
 

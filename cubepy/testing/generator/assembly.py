@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import random
 
-from cubepy.ir import BOOL, I64, INDEX, SCALARS, Scalar
+from cubepy.ir import BOOL, I64, INDEX, SCALARS, U64, Scalar
 from cubepy.records import dataclass, field
 from cubepy.testing.generator.accesses import commutative
 from cubepy.testing.generator.callees import Helpers
-from cubepy.testing.generator.expressions import Expressions, spelling
+from cubepy.testing.generator.expressions import Expressions
 from cubepy.testing.generator.layout import Layout
 from cubepy.testing.generator.model import (
     Feature,
@@ -23,6 +23,7 @@ from cubepy.testing.generator.model import (
 )
 from cubepy.testing.generator.scope import Context, Memory, MemoryKind, Scope, Variable
 from cubepy.testing.generator.statements import Statements
+from cubepy.testing.generator.structs import define_structs, struct_argument
 
 __all__ = ["generate_kernel"]
 
@@ -45,6 +46,8 @@ class _Assembly:
     options: str = ""
     head: list[Node] = field(default_factory=list)
     scalars: list[ScalarSpec] = field(default_factory=list)
+    constants: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, str] = field(default_factory=dict)
 
     @property
     def units(self) -> int:
@@ -56,7 +59,10 @@ def generate_kernel(seed: int, *, size: int = 24) -> GeneratedKernel:
     chosen = random.Random(seed)
     scope = Scope(random=chosen, cooperative=chosen.random() < 0.55)
     made = _start(scope)
-    helpers = Helpers(scope, lambda element: _read_only(made, element)).some()
+    makers = Helpers(scope, lambda element: _read_only(made, element))
+    helpers = [*define_structs(makers), *makers.some()]
+    _generic(made)
+    helpers += _struct(made)
     _arguments(made)
     _shared(made)
     statements = Statements(scope, size)
@@ -74,6 +80,7 @@ def generate_kernel(seed: int, *, size: int = 24) -> GeneratedKernel:
         bases=made.layout.bases,
         arrays=tuple(made.layout.arrays),
         scalars=tuple(made.scalars),
+        constants=made.constants,
         cube_count=made.cube_count,
         cube_dim=made.cube_dim,
         over=made.over,
@@ -126,14 +133,38 @@ def _start(scope: Scope) -> _Assembly:
 def _signature(made: _Assembly) -> str:
     parts = [
         f"{view.name}: cb.{'Array' if len(view.shape) == 1 else 'Tensor'}"
-        f"[cb.{spelling(made.layout.bases[view.base].element)}]"
+        f"[{made.scope.spelling(made.layout.bases[view.base].element)}]"
         for view in made.layout.arrays
     ]
-    parts += [f"{scalar.name}: cb.{spelling(scalar.element)}" for scalar in made.scalars]
+    parts += [f"{scalar.name}: {made.scope.spelling(scalar.element)}" for scalar in made.scalars]
+    parts += [f"{name}: {struct}" for name, struct in made.classes.items()]
     return ", ".join(parts)
 
 
 # ── arguments ──
+
+
+def _generic(made: _Assembly) -> None:
+    """A type variable for one of the kernel's types, at times, and an array that it follows."""
+    scope = made.scope
+    element = scope.storable()
+    if element is BOOL or not scope.chance(0.12):
+        return
+    scope.features.add(Feature.GENERIC)
+    scope.generic = element
+    _read_only(made, element)
+
+
+def _struct(made: _Assembly) -> list[Node]:
+    """A struct among the arguments, at times."""
+    given = struct_argument(made.scope)
+    if given is None:
+        return []
+    struct, name, text = given
+    made.scope.features.add(Feature.STRUCT)
+    made.constants[name] = f"GIVEN_{name}"
+    made.classes[name] = struct.name
+    return [Node(text=f"GIVEN_{name} = {text}", pinned=True)]
 
 
 def _arguments(made: _Assembly) -> None:
@@ -174,7 +205,8 @@ def _scalar(made: _Assembly, type: Scalar, value: int | None) -> None:
     elif type.is_float:
         content = scope.random.choice((0.0, 1.0, -2.5, 3.0, 0.75))
     else:
-        content = scope.random.choice([n for n in (0, 1, 3, 7, 100, -1, -5) if n >= type.minimum])
+        numbers = (0, 1, 3, 7, 100, -1, -5, *(((1 << 63) + 9, (1 << 64) - 2) * (type is U64)))
+        content = scope.random.choice([number for number in numbers if number >= type.minimum])
     name = scope.fresh("c")
     made.scalars.append(ScalarSpec(name=name, element=type, value=content))
     scope.variables.append(
@@ -253,7 +285,7 @@ def _shared(made: _Assembly) -> None:
             own = "cb.UNIT_POS_Y, cb.UNIT_POS_X"
             extents, shape = ("cb.CUBE_DIM_Y", "cb.CUBE_DIM_X"), "(cb.CUBE_DIM_Y, cb.CUBE_DIM_X)"
         made.head += [
-            Node(text=f"{name} = cb.shared(cb.{spelling(element)}, {shape})", pinned=True),
+            Node(text=f"{name} = cb.shared({scope.spelling(element)}, {shape})", pinned=True),
             Node(text=f"{name}[{own}] = {here.value(element)}", pinned=True),
         ]
         scope.memories.append(
@@ -283,7 +315,7 @@ def _results(made: _Assembly) -> list[Node]:
     scope = made.scope
     by_type: dict[Scalar, list[Variable]] = {}
     for variable in scope.variables:
-        if variable.assignable or variable.name[0] in "nj":
+        if variable.assignable or variable.part or variable.name[0] in "nj":
             by_type.setdefault(variable.type, []).append(variable)
     nodes: list[Node] = []
     for type in SCALARS.values():

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from cubepy.ir import BOOL, FLOATS, I32, U64, Scalar
 from cubepy.records import replace
 from cubepy.testing.generator.accesses import commutative
-from cubepy.testing.generator.expressions import Expressions, spelling
+from cubepy.testing.generator.expressions import Expressions
 from cubepy.testing.generator.model import Feature, Node
 from cubepy.testing.generator.scope import (
     Context,
@@ -126,7 +126,7 @@ class Cooperation:
         read = Node(text=f"{seen} = {name}[{here.somewhere()} % {count}]")
         self.scope.variables.append(Variable(name=seen, type=element))
         return (
-            Node(text=f"{name} = cb.shared(cb.{spelling(element)}, {count})", pinned=True),
+            Node(text=f"{name} = cb.shared({self.scope.spelling(element)}, {count})", pinned=True),
             Node(
                 text=f"for {cell} in range(cb.UNIT_POS, {count}, cb.CUBE_DIM):",
                 body=(clear,),
@@ -161,19 +161,25 @@ class Cooperation:
         if kind == 0:
             operation = here.pick("all", "any", "ballot", "elect")
             operand = "" if operation == "elect" else here.condition()
-            return f"cb.plane_{operation}({operand})", U64 if operation == "ballot" else BOOL
-        value = here.value(type)
-        where = ""
-        if self.scope.chance(0.35):
-            self.scope.features.add(Feature.WHERE)
-            where = f", where={here.condition()}"
+            where = self._where(here)
+            text = f"cb.plane_{operation}({operand}{where if operand else where[2:]})"
+            return text, U64 if operation == "ballot" else BOOL
+        value, where = here.value(type), self._where(here)
         if kind == 1:
             return f"cb.plane_{here.pick(*_REDUCTIONS)}({value}{where})", type
         if kind == 2 and type not in FLOATS:
             return f"cb.plane_{here.pick(*_SCANS)}({value}{where})", type
         if kind == 3:
             step = self.scope.random.choice((0, 1, 2, 3))
-            return f"cb.plane_shuffle_{here.pick('xor', 'up', 'down')}({value}, {step})", type
+            way = here.pick("xor", "up", "down")
+            return f"cb.plane_shuffle_{way}({value}, {step}{where})", type
         if self.scope.chance(0.3):
-            return f"cb.plane_broadcast({value}, 0)", type
-        return f"cb.plane_shuffle({value}, {here.somewhere()} % cb.PLANE_DIM)", type
+            return f"cb.plane_broadcast({value}, 0{where})", type
+        return f"cb.plane_shuffle({value}, {here.somewhere()} % cb.PLANE_DIM{where})", type
+
+    def _where(self, here: Expressions) -> str:
+        """An argument that says which lanes count, or nothing."""
+        if not self.scope.chance(0.35):
+            return ""
+        self.scope.features.add(Feature.WHERE)
+        return f", where={here.condition()}"

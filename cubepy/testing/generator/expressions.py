@@ -10,18 +10,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from cubepy.ir import BOOL, F32, F64, FLOATS, I32, INDEX, INTEGERS, SCALARS, Scalar
+from cubepy.ir import BOOL, F32, F64, FLOATS, I32, INDEX, INTEGERS, SCALARS, U8, U64, Scalar
 from cubepy.testing.generator.functions import (
     EXACT_FORMS,
+    FROM_MINIFLOAT,
     INTEGER_FORMS,
     LIBRARY_FORMS,
+    TO_MINIFLOAT,
     Form,
     reinterpreted,
 )
 from cubepy.testing.generator.model import Feature
 from cubepy.testing.generator.scope import Context, Helper, Memory, MemoryKind, Phase, Scope
 
-__all__ = ["Expressions", "spelling"]
+__all__ = ["Expressions"]
 
 # Reads in the subscripts of reads.
 MAX_READING = 2
@@ -34,6 +36,7 @@ _NEAR = (
     "{}", "{}", "{} + 1", "{} - 1", "{} - 2", "{} * 2", "{} + 3", "-1 - {}", "{} // {by}",
     "{} % {by}", "{} // {by} * {by}", "{} * {by} + 1", "{} ^ 1", "{} & ~3", "{} >> 1",
     "{length} - 1 - {}", "({} + {by}) % {length}", "min({} + 1, {length} - 1)", "max({} - {by}, 0)",
+    "cb.u64({}) + {large}", "max(cb.u64({}), {large})", "cb.u64({}) | {large}",
     "{} + {other}", "{} - {other}", "{} * {other} + {by}", "{other} * {by} + {}",
 )  # fmt: skip
 _NUMBERS = tuple(type for type in SCALARS.values() if type is not BOOL)
@@ -80,7 +83,20 @@ class Expressions:
         read = self.element(I32) if self.scope.chance(0.3) else ""
         divisor = self.random.choice((2, 2, 3, 4, 5, 7))
         sign, number = self.pick("<", "==", "!=", ">=", "<="), self.random.randrange(divisor)
+        if self.scope.chance(0.08):
+            return self._beyond(read or base)
         return f"({read or base} % {divisor} {sign} {number})"
+
+    def _beyond(self, base: str) -> str:
+        """A comparison with a number that no signed type holds, which most values are far from."""
+        sign, other = self.pick("<", ">", ">=", "<="), self.pick(base, f"cb.u64({base})")
+        return f"({other} {sign} {self._large()})"
+
+    def _large(self) -> str:
+        """A number of 2**63 or more, or little less."""
+        self.scope.features.add(Feature.LARGE)
+        number = self.random.choice((1 << 63, (1 << 63) + 5, (1 << 64) - 1, (1 << 64) - 3))
+        return f"cb.u64({number})"
 
     def _makers(self, type: Scalar) -> tuple[Maker, ...]:
         if type is BOOL:
@@ -106,7 +122,11 @@ class Expressions:
         other = self.scope.find(uniform=self.uniform)
         if other and self.scope.chance(0.7):
             source = self.random.choice(other)
-            return source.name if source.type is type else f"cb.{spelling(type)}({source.name})"
+            return (
+                source.name
+                if source.type is type
+                else f"{self.scope.spelling(type)}({source.name})"
+            )
         if type is INDEX and self.context.results is None and self.scope.chance(0.6):
             lengths = [
                 f"len({memory.name})" for memory in self.scope.find_memories(MemoryKind.READ)
@@ -125,13 +145,15 @@ class Expressions:
             return self.pick(
                 "0.0", "1.0", "0.5", "1.5", "2.0", "3.25", "0.1", "-1.0", "-0.0", "100.0"
             )
+        if type is U64 and self.scope.chance(0.15):
+            return self._large()
         choices = [0, 1, 2, 3, 5, 7, 10, 31, -1, -2, -7, type.bits - 1, 100,
                    type.maximum, type.minimum]  # fmt: skip
         return str(self.random.choice([n for n in choices if type.minimum <= n <= type.maximum]))
 
     def literal_of(self, type: Scalar) -> str:
         """A literal with its type."""
-        return f"cb.{spelling(type)}({self.literal(type)})"
+        return f"{self.scope.spelling(type)}({self.literal(type)})"
 
     def element(self, type: Scalar) -> str:
         """An element of a memory that may be read here, or ""."""
@@ -185,7 +207,10 @@ class Expressions:
         length = memory.extents[number] if memory.extents else f"len({memory.name})"
         known = [one.name for one in self.scope.find(type=INDEX) if one.runtime] or ["i"]
         by = self.random.randint(2, 5)
-        return self.pick(*_NEAR).format(axis, length=length, other=self.pick(*known), by=by)
+        form, large = self.pick(*_NEAR), ""
+        if "{large}" in form:
+            large = self._large()
+        return form.format(axis, length=length, other=self.pick(*known), by=by, large=large)
 
     def _wild(self, type: Scalar) -> str:
         """Any subscript, but none known while compiling to be negative: that is an error."""
@@ -225,12 +250,18 @@ class Expressions:
         return f"({self.value(type, depth)} {self.pick('<<', '>>')} {count})"
 
     def integer_function(self, type: Scalar, depth: int) -> str:
+        if type is U8 and self.scope.chance(0.4):
+            return self._minifloat(type, TO_MINIFLOAT, depth)
         return self.form(type, self.random.choice(INTEGER_FORMS), depth)
+
+    def _minifloat(self, type: Scalar, forms: tuple[Form, ...], depth: int) -> str:
+        self.scope.features.add(Feature.MINIFLOAT)
+        return self.form(type, self.random.choice(forms), depth)
 
     def form(self, type: Scalar, form: Form, depth: int) -> str:
         """A call with operands of the types it takes."""
         operands = [self.value(of or type, depth) for of in form.operands]
-        return form.text.replace("{type}", spelling(type)).format(*operands)
+        return form.text.replace("{type}", self.scope.spelling(type)).format(*operands)
 
     def called(self, type: Scalar, depth: int) -> str:
         """A helper's only result."""
@@ -260,9 +291,13 @@ class Expressions:
 
     def float_function(self, type: Scalar, depth: int) -> str:
         # large once expanded, so there are few of them
-        if self.scope.chance(0.2) and not self.context.unrolled:
+        if self.scope.chance(0.4 if type.bits == 16 else 0.2) and not self.context.unrolled:
             self.scope.features.add(Feature.LIBRARY)
+            if type.bits == 16:
+                self.scope.features.add(Feature.HALF_MATHEMATICS)
             return self.form(type, self.random.choice(LIBRARY_FORMS), depth)
+        if type is F32 and self.scope.chance(0.08):
+            return self._minifloat(type, FROM_MINIFLOAT, depth)
         return self.form(type, self.random.choice(EXACT_FORMS), depth)
 
     def conditional(self, type: Scalar, depth: int) -> str:
@@ -277,9 +312,9 @@ class Expressions:
         bits = reinterpreted(type)
         if bits and self.scope.chance(0.15):
             source = self.random.choice(bits)
-            return f"cb.bitcast(cb.{spelling(type)}, {self.value(source, depth)})"
+            return f"cb.bitcast({self.scope.spelling(type)}, {self.value(source, depth)})"
         source = self.scope.type() if self.scope.chance(0.8) else self.random.choice(_NUMBERS)
-        return f"cb.{spelling(type)}({self.value(source, depth)})"
+        return f"{self.scope.spelling(type)}({self.value(source, depth)})"
 
     # ── truth ──
 
@@ -310,8 +345,3 @@ class Expressions:
     def test(self, type: Scalar, depth: int) -> str:
         of = self.random.choice((F32, F64))
         return f"cb.{self.pick('isnan', 'isinf', 'isfinite')}({self.value(of, depth)})"
-
-
-def spelling(type: Scalar) -> str:
-    """How kernels write a scalar type, after `cb.`."""
-    return "bool_" if type is BOOL else type.name

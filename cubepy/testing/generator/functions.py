@@ -8,18 +8,29 @@ from an integer, since a NaN has any.
 from __future__ import annotations
 
 from cubepy.ir import (
+    BF16,
     BOOL,
+    F16,
     F32,
     F64,
     I32,
     SCALARS,
+    U8,
     Scalar,
     Trait,
     ops,
 )
 from cubepy.records import dataclass
 
-__all__ = ["EXACT_FORMS", "INTEGER_FORMS", "LIBRARY_FORMS", "Form", "reinterpreted"]
+__all__ = [
+    "EXACT_FORMS",
+    "FROM_MINIFLOAT",
+    "INTEGER_FORMS",
+    "LIBRARY_FORMS",
+    "TO_MINIFLOAT",
+    "Form",
+    "reinterpreted",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,8 @@ EXACT_FORMS: tuple[Form, ...] = (
     *map(_alike, ("cb.fmin({}, {})", "cb.fmax({}, {})", "({} // {})", "({} % {})")),
     *map(_alike, ("cb.fmod({}, {})", "divmod({}, {})[0]", "divmod({}, {})[1]", "cb.recip({})")),
     *map(_alike, ("cb.fma({}, {}, {})", "cb.clamp({}, {}, {})", "min({}, {}, {})")),
-    Form("cb.copysign({}, cb.{type}({}))", (None, I32)),
-    Form("cb.{type}(cb.frexp({})[1])", (F64,)),
+    Form("cb.copysign({}, {type}({}))", (None, I32)),
+    Form("{type}(cb.frexp({})[1])", (F64,)),
 )
 INTEGER_FORMS: tuple[Form, ...] = (
     *map(_alike, ("cb.popcount({})", "cb.clz({})", "cb.ctz({})", "cb.find_first_set({})")),
@@ -64,7 +75,21 @@ INTEGER_FORMS: tuple[Form, ...] = (
     *map(_alike, ("cb.saturating_add({}, {})", "cb.saturating_sub({}, {})", "cb.mul_hi({}, {})")),
     *map(_alike, ("cb.trunc_div({}, {})", "cb.trunc_rem({}, {})", "cb.clamp({}, {}, {})")),
     *map(_alike, ("divmod({}, {})[0]", "divmod({}, {})[1]", "max({}, {}, {})")),
-    Form("cb.{type}(cb.frexp({})[1])", (F32,)),
+    Form("{type}(cb.frexp({})[1])", (F32,)),
+)
+
+_MINIFLOATS = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0")
+#: To f32 from a byte, and to a byte from a float of any type.
+FROM_MINIFLOAT: tuple[Form, ...] = (
+    *(Form(f"cb.{name}.decode({{}})", (U8,)) for name in _MINIFLOATS),
+    *(Form(f"cb.{name}.decode(cb.{name}.encode({{}}))", (F32,)) for name in _MINIFLOATS),
+    Form("cb.tf32({})", (F32,)),
+    Form("cb.tf32({})", (F64,)),
+)
+TO_MINIFLOAT: tuple[Form, ...] = tuple(
+    Form(f"cb.{name}.encode({{}})", (type,))
+    for name in _MINIFLOATS
+    for type in (F16, BF16, F32, F64)
 )
 
 

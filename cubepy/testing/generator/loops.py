@@ -101,10 +101,11 @@ class Loops:
             if not uniform:
                 self.scope.features.add(Feature.DIVERGENT_LOOP)
         body = self._body(context.in_loop(loop), loop)
-        text = f"while {condition}:"
+        arms = self._else(context, loop)
+        self.scope.features |= {Feature.WHILE_ELSE} if arms else set()
         return (
             Node(text=f"{name} = 0", pinned=True),
-            Node(text=text, body=(*first, *body), arms=self._else(context, loop)),
+            Node(text=f"while {condition}:", body=(*first, *body), arms=arms),
         )
 
     # ── while compiling ──

@@ -19,6 +19,18 @@ __all__ = ["ArraySpec", "BaseSpec", "Feature", "GeneratedKernel", "Node", "Scala
 
 Array = np.ndarray[Any, Any]
 INDENT = "    "
+#: What every generated module begins with.
+HEAD = (
+    "import dataclasses",
+    "from typing import NamedTuple, TypeVar",
+    "",
+    "import cubepy as cb",
+    "",
+    "NUMBERS = (1, 0, 4)",
+    'F = TypeVar("F", bound=cb.Number)',
+    "TILES = cb.Layout.tiled((4, 6), (2, 3))",
+    "SWIZZLED = cb.Layout.swizzled((4, 8), 2)",
+)
 
 
 class Feature(Enum):
@@ -56,6 +68,21 @@ class Feature(Enum):
     PRIVATE = "private array"
     LIBRARY = "library function"
     OVER = "launch over a shape"
+    LARGE = "unsigned number of 2**63 and more"
+    STRUCT = "struct"
+    METHOD = "method of a struct"
+    VECTOR = "vector"
+    VIEW = "slice or other view of an array"
+    LAYOUT = "view by a layout or function"
+    ORDER = "atomic with an order, fence"
+    MINIFLOAT = "conversion from or to a small float"
+    HALF_MATHEMATICS = "library function of a half"
+    CASE_GUARD = "case with a guard"
+    GENERIC = "type variable"
+    WHILE_ELSE = "else of while"
+    NESTED_RETURN = "helper that returns from within a loop or two branches"
+    PRINT = "print"
+    ASSERTION = "assertion"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +137,10 @@ class ScalarSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedKernel:
-    """`launch` over `over` if that is a shape, else `cube_count` cubes of `cube_dim`."""
+    """`launch` over `over` if that is a shape, else `cube_count` cubes of `cube_dim`.
+
+    `constants`: further arguments, which the module holds by these names.
+    """
 
     seed: int
     helpers: tuple[Node, ...]
@@ -119,6 +149,7 @@ class GeneratedKernel:
     bases: Mapping[str, BaseSpec]
     arrays: tuple[ArraySpec, ...]
     scalars: tuple[ScalarSpec, ...]
+    constants: Mapping[str, str] = field(default_factory=dict)
     cube_count: tuple[int, int, int]
     cube_dim: tuple[int, int, int]
     over: tuple[int, ...] = ()
@@ -128,11 +159,8 @@ class GeneratedKernel:
     @property
     def source(self) -> str:
         """The module that defines `kernel`."""
-        lines = ["from typing import NamedTuple", "", "import cubepy as cb", ""]
+        lines = [*HEAD, "", *render(self.helpers)]
         lines += [
-            "NUMBERS = (1, 0, 4)",
-            "",
-            *render(self.helpers),
             "",
             f"@cb.cube({self.options})" if self.options else "@cb.cube",
         ]

@@ -33,7 +33,19 @@ from cubepy.ir import (
 from cubepy.records import dataclass, field, replace
 from cubepy.testing.generator.model import Feature
 
-__all__ = ["Context", "Helper", "Loop", "Memory", "MemoryKind", "Phase", "Scope", "Variable"]
+__all__ = [
+    "Composite",
+    "Context",
+    "Helper",
+    "Loop",
+    "Memory",
+    "MemoryKind",
+    "Phase",
+    "Scope",
+    "Struct",
+    "Variable",
+    "VectorType",
+]
 
 # how often a new variable or array has each type
 _TYPES: dict[Scalar, int] = {
@@ -71,7 +83,8 @@ class Phase(Enum):
 class Variable:
     """A local or scalar parameter; `uniform`: provably one value for the cube.
 
-    `runtime`: certainly not a constant, whatever a compiler finds out.
+    `runtime`: certainly not a constant, whatever a compiler finds out. `part`: of a struct or
+    vector, which changes as a whole.
     """
 
     name: str
@@ -79,6 +92,7 @@ class Variable:
     uniform: bool = False
     assignable: bool = True
     runtime: bool = False
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +124,35 @@ class Helper:
     features: frozenset[Feature] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Struct:
+    """A struct by name. `fields` are scalars, by the path from the struct; `pattern` makes one of
+    values for them all. `own`: names of fields that are no structs. Methods' names begin with `.`.
+    """
+
+    name: str
+    fields: tuple[tuple[str, Scalar], ...]
+    pattern: str
+    own: tuple[tuple[str, Scalar], ...]
+    methods: tuple[Helper, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorType:
+    """So many numbers of a type."""
+
+    element: Scalar
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composite:
+    """A local that holds a struct or vector."""
+
+    name: str
+    type: Struct | VectorType
+
+
 @dataclass(slots=True, kw_only=True)
 class Loop:
     """A loop being generated. `cooperative`: all units of the cube make the same trips together.
@@ -133,7 +176,7 @@ class Context:
     loops: tuple[Loop, ...] = ()
     depth: int = 0
     results: tuple[Scalar, ...] | None = None  # of the helper being generated
-    result: str = "{}"  # how the helper returns them
+    result: str = "{}"  # what the helper makes of them
     unrolled: bool = False  # what is here is written out several times
 
     def inside(self, *, uniform: bool, plane_uniform: bool | None = None) -> Context:
@@ -154,16 +197,22 @@ class Context:
 
 @dataclass(slots=True, kw_only=True)
 class Scope:
-    """Names in reach, and what has been used so far. `returned`: some units may have left."""
+    """Names in reach, and what has been used so far. `returned`: some units may have left.
+
+    `generic`: the type that a type variable stands for.
+    """
 
     random: random.Random
     variables: list[Variable] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
     features: set[Feature] = field(default_factory=set)
     helpers: list[Helper] = field(default_factory=list)
+    structs: list[Struct] = field(default_factory=list)
+    composites: list[Composite] = field(default_factory=list)
     comptimes: list[str] = field(default_factory=list)
     loop_names: dict[str, Scalar | None] = field(default_factory=dict)
     palette: list[Scalar] = field(default_factory=list)
+    generic: Scalar | None = None
     returned: bool = False
     cooperative: bool = False
     counter: int = 0
@@ -183,6 +232,10 @@ class Scope:
         if made in _OF_TYPE:
             self.features.add(_OF_TYPE[made])
         return made
+
+    def spelling(self, type: Scalar) -> str:
+        """How the kernel writes a type: by its name, or the type variable that has it."""
+        return "F" if type is self.generic else f"cb.{'bool_' if type is BOOL else type.name}"
 
     def storable(self) -> Scalar:
         """A type for a new array; none holds index."""
@@ -213,7 +266,7 @@ class Scope:
     def block(self) -> Iterator[None]:
         """Names introduced inside go out of reach at the end."""
         lists: tuple[list[Any], ...] = (
-            self.variables, self.memories, self.comptimes, self.helpers,
+            self.variables, self.memories, self.comptimes, self.helpers, self.composites,
         )  # fmt: skip
         lengths = [len(names) for names in lists]
         yield

@@ -17,7 +17,19 @@ from cubepy.testing.generator.cooperation import Cooperation
 from cubepy.testing.generator.expressions import Expressions
 from cubepy.testing.generator.loops import Loops
 from cubepy.testing.generator.model import Feature, Node
-from cubepy.testing.generator.scope import Context, Loop, MemoryKind, Phase, Scope
+from cubepy.testing.generator.reports import report_statement
+from cubepy.testing.generator.scope import (
+    Context,
+    Loop,
+    MemoryKind,
+    Phase,
+    Scope,
+    Variable,
+    VectorType,
+)
+from cubepy.testing.generator.struct_values import struct_statement
+from cubepy.testing.generator.vectors import vector_statement
+from cubepy.testing.generator.views import view_statement
 
 __all__ = ["Statements"]
 
@@ -71,6 +83,11 @@ class Statements:
             (self.assignments.walrus, 1),
             (self.assignments.quotient, 1),
             (self.assignments.call, 3 if self.scope.helpers else 0),
+            (self.structs, 9 if self.scope.structs and kernel else 0),
+            (self.vectors, 5 if self.has(VectorType) else 1),
+            (self.views, 1),
+            (self.reports, 1),
+            (self.accesses.fence, 1 if kernel else 0),
             (self.accesses.private, 1),
             (self.accesses.store, (8 if context.loops else 4) if stores else 0),
             (self.accesses.atomic, 2 if kernel else 0),
@@ -83,6 +100,22 @@ class Statements:
             (self.cooperation.statement, 9 if together and context.uniform else 0),
             (self.cooperation.plane, 4 if together and context.plane_uniform else 0),
         ]
+
+    def has(self, kind: type) -> bool:
+        """Whether some local holds a value of a kind."""
+        return any(isinstance(one.type, kind) for one in self.scope.composites)
+
+    def structs(self, context: Context) -> tuple[Node, ...]:
+        return struct_statement(self.assignments, context)
+
+    def vectors(self, context: Context) -> tuple[Node, ...]:
+        return vector_statement(self.assignments, context)
+
+    def views(self, context: Context) -> tuple[Node, ...]:
+        return view_statement(self.scope, context) or self.accesses.store(context)
+
+    def reports(self, context: Context) -> tuple[Node, ...]:
+        return report_statement(self.scope, context)
 
     def here(self, context: Context, *, uniform: bool = False) -> Expressions:
         """Expressions at this point."""
@@ -126,6 +159,8 @@ class Statements:
     def match(self, context: Context) -> tuple[Node, ...]:
         """`match` on an integer: numbers, alternatives, and what is left, named or not."""
         self.scope.features.add(Feature.MATCH)
+        if self.scope.chance(0.3):
+            return self.match_pair(context)
         uniform = self.scope.chance(0.3)
         type = self.scope.random.choice((I32, INDEX, U8, U64))
         here = self.here(context, uniform=uniform)
@@ -133,7 +168,7 @@ class Statements:
         cases = ["case 0:", "case 1 | 2:", "case 3:", "case 4:"]
         chosen = cases[self.scope.random.randrange(2) :][: self.scope.random.randint(1, 3)]
         text = f"match {here.value(type)} % {self.scope.random.randint(2, 5)}:"
-        nodes = [Node(text=case, body=self.block(inside, 2)) for case in chosen]
+        nodes = [Node(text=self.guarded(case, here), body=self.block(inside, 2)) for case in chosen]
         with self.scope.block():
             name = "_"
             if self.scope.chance(0.4):
@@ -141,6 +176,37 @@ class Statements:
                 name = self.assignments.new(type, uniform=same)
             nodes.append(Node(text=f"case {name}:", body=self.block(inside, 2), pinned=True))
         return (Node(text=text, body=tuple(nodes)),)
+
+    def guarded(self, case: str, here: Expressions) -> str:
+        """A case that also asks for something else, at times."""
+        if not self.scope.chance(0.3):
+            return case
+        self.scope.features.add(Feature.CASE_GUARD)
+        return f"{case[:-1]} if {here.condition()}:"
+
+    def match_pair(self, context: Context) -> tuple[Node, ...]:
+        """`match` on a pair of integers, whose cases bind one and ask about it."""
+        self.scope.features.add(Feature.CASE_GUARD)
+        here, inside = self.here(context), context.inside(uniform=False)
+        pair = ", ".join(
+            f"{here.value(type, 1)} % {self.scope.random.randint(2, 4)}" for type in (I32, U8)
+        )
+        name = self.scope.fresh("b")
+        asked = f"{name} {here.pick('<', '==', '>')} 1"
+        heads = (
+            f"case (0, {name}) if {asked}:",
+            f"case ({name}, 1 | 2) if {asked}:",
+            "case (1, _):",
+        )
+        nodes = []
+        for head in self.scope.random.sample(heads, 2):
+            with self.scope.block():
+                type = I32 if head.startswith(f"case ({name}") else U8
+                if name in head:
+                    self.scope.variables.append(Variable(name=name, type=type, assignable=False))
+                nodes.append(Node(text=head, body=self.block(inside, 1)))
+        nodes.append(Node(text="case _:", body=self.block(inside, 1), pinned=True))
+        return (Node(text=f"match ({pair}):", body=tuple(nodes)),)
 
     def plane_branch(self, context: Context) -> tuple[Node, ...]:
         """A branch that whole planes take."""
@@ -221,5 +287,5 @@ class Statements:
             self.scope.returned |= not uniform
             return "return"
         here = self.here(context)
-        values = ", ".join(here.value(type) for type in context.results)
-        return f"return {context.result.format(values)}"
+        values = (here.value(type) for type in context.results)
+        return f"return {context.result.format(*values)}"
