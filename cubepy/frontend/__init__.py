@@ -68,6 +68,7 @@ from cubepy.frontend.source import (
     capture,
 )
 from cubepy.frontend.source_search import exec_text
+from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.frontend.structs import (
     is_struct,
     struct,
@@ -259,6 +260,7 @@ __all__ = [
     "Position",
     "ScalarClass",
     "Specialization",
+    "StoredFormat",
     "Tensor",
     "UInt",
     "Vector",

@@ -9,6 +9,7 @@ from typing import Any
 
 from cubepy.frontend.lang import Array, Comptime, Tensor
 from cubepy.frontend.scalars import scalar_of
+from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.frontend.structs import fields_of, is_struct
 from cubepy.frontend.vector_types import VectorType
 from cubepy.ir import Scalar
@@ -22,7 +23,8 @@ class Annotation:
     """An annotation taken apart.
 
     `kind`: none, scalar, array, tensor, comptime, generic, struct, tuple, vector, other. `element`
-    is the scalar or the element; `variable` a type variable in its place. `structure` is the class
+    is the scalar or the element, `format` what elements are stored in that are no scalars;
+    `variable` a type variable in its place. `structure` is the class
     of a struct, `arguments` what its own type variables stand for; `parts` are the items of a
     tuple, `count` is the number of a vector's. `wanted` is the type of a comptime value, `written`
     an annotation that means nothing here.
@@ -30,6 +32,7 @@ class Annotation:
 
     kind: str
     element: Scalar | None = None
+    format: StoredFormat | None = None
     variable: Any = None
     structure: Any = None
     arguments: Mapping[str, Annotation] = field(default_factory=dict)
@@ -76,6 +79,8 @@ def _memory(kind: str, annotation: Any) -> Annotation:
         return Annotation(kind=kind)
     if isinstance(arguments[0], typing.TypeVar):
         return Annotation(kind=kind, variable=arguments[0])
+    if isinstance(arguments[0], StoredFormat):
+        return Annotation(kind=kind, element=arguments[0].element, format=arguments[0])
     element = scalar_of(arguments[0])
     if element is None:
         return Annotation(kind="other", written=annotation)

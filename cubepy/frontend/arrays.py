@@ -12,14 +12,16 @@ from cubepy.frontend.values import (
     ArrayMethod,
     ArrayValue,
     Axis,
+    Encoded,
     Known,
     Mapped,
     Sliced,
     TupleValue,
     Value,
+    format_of,
     memory_of,
 )
-from cubepy.ir import BufferType, Op, PrivateType, Scalar, SharedType, ops
+from cubepy.ir import F32, BufferType, Op, PrivateType, Scalar, SharedType, ops
 
 __all__ = [
     "array_attribute",
@@ -43,8 +45,8 @@ def memory_type(memory: Op) -> BufferType | SharedType | PrivateType:
 
 
 def element_of_array(array: ArrayValue) -> Scalar:
-    """The type of the elements."""
-    return memory_type(memory_of(array)).element
+    """The type of the elements as kernels compute with them."""
+    return memory_type(memory_of(array)).element if format_of(array) is None else F32
 
 
 def open_axes(view: Sliced) -> list[tuple[int, Axis]]:
@@ -54,6 +56,8 @@ def open_axes(view: Sliced) -> list[tuple[int, Axis]]:
 
 def rank_of(array: ArrayValue) -> int:
     """How many axes it has."""
+    if isinstance(array, Encoded):
+        array = array.base
     if isinstance(array, Op):
         return memory_type(array).rank
     return len(open_axes(array)) if isinstance(array, Sliced) else len(array.shape)
@@ -61,6 +65,8 @@ def rank_of(array: ArrayValue) -> int:
 
 def axis_length(frame: Frame, array: ArrayValue, axis: int, at: ast.AST) -> Length:
     """Elements along an axis."""
+    if isinstance(array, Encoded):
+        array = array.base
     if isinstance(array, Mapped):
         return Lengths(frame, at).of(array.shape[axis])
     if isinstance(array, Sliced):
@@ -81,6 +87,8 @@ def lengths_of(frame: Frame, array: ArrayValue, at: ast.AST) -> tuple[Length, ..
 
 def axis_stride(frame: Frame, array: ArrayValue, axis: int, at: ast.AST) -> Length:
     """Elements of the memory between neighbours along an axis."""
+    if isinstance(array, Encoded):
+        array = array.base
     if isinstance(array, Mapped):
         raise frame.error(
             CubeTypeError,
@@ -113,7 +121,7 @@ def array_attribute(frame: Frame, array: ArrayValue, name: str, at: ast.AST) -> 
     if name == "ndim":
         return Known(len(axes))
     if name == "dtype":
-        return Known(class_of(element_of_array(array)))
+        return Known(format_of(array) or class_of(element_of_array(array)))
     if name == "size":
         size = Lengths(frame, at).product(lengths_of(frame, array, at))
         return _value(frame, size, at)

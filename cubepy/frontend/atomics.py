@@ -14,7 +14,15 @@ from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.memory import Element, access, checked_index
-from cubepy.frontend.values import NONE, TupleValue, Value, as_array, is_memory, memory_of
+from cubepy.frontend.values import (
+    NONE,
+    TupleValue,
+    Value,
+    as_array,
+    format_of,
+    is_memory,
+    memory_of,
+)
 from cubepy.frontend.views import place_of
 from cubepy.frontend.wording import describe_object
 from cubepy.ir import BOOL, Op, OpDef, PrivateType, ops, orders_of
@@ -47,6 +55,14 @@ def _element(frame: Frame, array: Operand, position: Operand, name: str) -> Elem
             f"{name} needs an array, not {describe(array.value)}",
             array.node,
             f"write {name}(x, i, …)",
+        )
+    format = format_of(value)
+    if format is not None:
+        raise frame.error(
+            CubeTypeError,
+            f"{name} on an array of {format.name}",
+            array.node,
+            "no device adds or compares such numbers: use an array of f32",
         )
     type = memory_type(memory_of(value))
     if isinstance(type, PrivateType):

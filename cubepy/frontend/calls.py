@@ -20,6 +20,7 @@ from cubepy.frontend.foreign_names import instead_of_call
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lang import Intrinsic
 from cubepy.frontend.scalars import host_cast, scalar_of
+from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.frontend.values import (
     POISON,
     RECURSION,
@@ -279,6 +280,9 @@ def _alternative(name: str) -> str:
 
 
 def _bound_method(target: Any) -> tuple[Any, Any] | None:
+    """The function and the object of a method; a format is called to round."""
+    if isinstance(target, StoredFormat):
+        return StoredFormat.__call__, target
     function, owner = getattr(target, "__func__", None), getattr(target, "__self__", None)
     return (function, owner) if function is not None and owner is not None else None
 

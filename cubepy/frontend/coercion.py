@@ -224,8 +224,10 @@ def as_type(
     )
 
 
-def as_store(frame: Frame, value: Value, element: Scalar, at: ast.AST, target: str) -> Op:
-    """A value as stores into arrays convert it."""
+def as_store(
+    frame: Frame, value: Value, element: Scalar, at: ast.AST, target: str, *, kind: str = ""
+) -> Op:
+    """A value as stores into arrays convert it; `kind` is what messages call the elements."""
     if isinstance(value, Known) and is_number(value):
         return literal(frame, value.value, element, at)
     op = typed(frame, value, at)
@@ -238,7 +240,7 @@ def as_store(frame: Frame, value: Value, element: Scalar, at: ast.AST, target: s
         return convert(frame, op, element, at)
     raise frame.error(
         CubeTypeError,
-        f"cannot store {source} into an array of {element}",
+        f"cannot store {source} into an array of {kind or element}",
         at,
         f"compare: {snippet(at)} != 0"
         if element == BOOL

@@ -10,8 +10,11 @@ from cubepy.frontend.coercion import Operand, convert, literal, typed
 from cubepy.frontend.comptime import comptime_value, known_value
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.intrinsics import type_argument
+from cubepy.frontend.memory import encoded
+from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.frontend.values import (
     NONE,
+    Encoded,
     Known,
     Value,
 )
@@ -20,6 +23,7 @@ from cubepy.ir import (
     INDEX,
     Op,
     PrivateType,
+    Scalar,
     SharedType,
     ops,
     param,
@@ -47,11 +51,21 @@ def _shape(frame: Frame, operand: Operand, name: str) -> tuple[int, ...]:
 def lower_shared(frame: Frame, call: Call) -> Value:
     """`cb.shared(T, shape)`: memory of the cube."""
     dtype, extent = required(frame, call, "dtype", "shape")
-    element, shape = type_argument(frame, dtype), _shape(frame, extent, call.name)
-    return frame.append_to(
+    format, element = _element(frame, dtype)
+    shape = _shape(frame, extent, call.name)
+    memory = frame.append_to(
         frame.builder.current, ops.SHARED, SharedType(element, shape),
         {"element": element, "shape": shape}, call.node, name=_hint(frame, call),
     )  # fmt: skip
+    return memory if format is None else Encoded(memory, format)
+
+
+def _element(frame: Frame, operand: Operand) -> tuple[StoredFormat | None, Scalar]:
+    """What elements are, and what holds one in memory."""
+    value = operand.value
+    if isinstance(value, Known) and isinstance(value.value, StoredFormat):
+        return value.value, value.value.element
+    return None, type_argument(frame, operand)
 
 
 @lowers_intrinsic("local_array")
@@ -60,17 +74,20 @@ def lower_local_array(frame: Frame, call: Call) -> Value:
     dtype, extent, fill = bind_call(frame, call, "dtype", "shape", optional={"fill": None})
     assert dtype is not None
     assert extent is not None
-    element, shape = type_argument(frame, dtype), _shape(frame, extent, call.name)
+    format, element = _element(frame, dtype)
+    shape = _shape(frame, extent, call.name)
     memory = frame.append_to(
         frame.builder.current, ops.LOCAL_ARRAY, PrivateType(element, shape),
         {"element": element, "shape": shape}, call.node, name=_hint(frame, call),
     )  # fmt: skip
     if fill is not None and fill.value is not NONE:
         value = fill.value
+        if format is not None:
+            value = encoded(frame, format, value, element, fill.node, call.name)
         op = literal(frame, value.value, element, fill.node) if isinstance(value, Known) \
             else convert(frame, typed(frame, value, fill.node), element, fill.node)  # fmt: skip
         _fill(frame, memory, shape, (), op, call.node)
-    return memory
+    return memory if format is None else Encoded(memory, format)
 
 
 def _hint(frame: Frame, call: Call) -> str:

@@ -6,6 +6,8 @@ import ast
 
 from cubepy.frontend.values import (
     ArrayMethod,
+    ArrayValue,
+    Encoded,
     Group,
     Known,
     ListValue,
@@ -18,7 +20,6 @@ from cubepy.frontend.values import (
     Value,
     Vectorized,
     VectorValue,
-    memory_of,
 )
 from cubepy.frontend.wording import describe_object
 from cubepy.ir import Op
@@ -53,9 +54,19 @@ def describe(value: Value) -> str:
         return "a text of run-time values"
     if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
         return _too_few_subscripts(value)
+    if isinstance(value, Encoded):
+        return f"an array of {value.format.name}"
     if isinstance(value, Sliced | Mapped):
-        return f"a view of {describe(memory_of(value))}"
+        return f"a view of {describe(_below(value))}"
     return f"the method {value.name}" if isinstance(value, ArrayMethod) else "nothing"
+
+
+def _below(view: Sliced | Mapped) -> ArrayValue:
+    """The array that a view of a view shows."""
+    array: ArrayValue = view
+    while isinstance(array, Sliced | Mapped):
+        array = array.base
+    return array
 
 
 def _group(value: Group) -> str:

@@ -25,6 +25,7 @@ from cubepy.frontend.values import (
     Value,
     VectorValue,
     as_array,
+    format_of,
     with_items,
 )
 from cubepy.frontend.vector_types import HostVector
@@ -42,8 +43,8 @@ def settle(value: Value, annotation: Annotation, generics: Generics) -> None:
         for item, (_, part) in zip(items, parts_of(annotation), strict=False):
             settle(item, part, generics)
         return
-    found = getattr(value, "type", None)
-    element = found if annotation.kind == "generic" else getattr(found, "element", None)
+    array = as_array(value)
+    element = getattr(value, "type", None) if array is None else element_of_array(array)
     if annotation.variable is not None and isinstance(element, Scalar):
         generics.setdefault(annotation.variable.__name__, element)
 
@@ -115,11 +116,16 @@ def _check_memory(
         wrong = mismatch(annotation.variable, generics[annotation.variable.__name__])
         if wrong:
             raise frame.error(CubeTypeError, f"{what}: {wrong}", operand.node)
-    element = annotation.element or generics.get(getattr(annotation.variable, "__name__", ""))
+    element: object = annotation.element or generics.get(
+        getattr(annotation.variable, "__name__", "")
+    )
     found = as_array(value)
     rank = 0 if found is None else rank_of(found)
     if found is not None:
         fits = element is None or element_of_array(found) == element
+        if annotation.format is not None or (annotation.element and format_of(found)):
+            fits = format_of(found) == annotation.format
+            element = annotation.format.name if annotation.format is not None else element
         if fits and (annotation.kind == "tensor" or rank == 1):
             return
     axes = f" with {counted(rank, 'axis', 'axes')}" if found is not None else ""

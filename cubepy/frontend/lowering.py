@@ -41,7 +41,7 @@ from cubepy.frontend.parameters import annotations_of, is_group
 from cubepy.frontend.session import Session
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.values import StructValue, TupleValue, Value, VectorValue, kept
+from cubepy.frontend.values import Encoded, StructValue, TupleValue, Value, VectorValue, kept
 from cubepy.frontend.variables import assign
 from cubepy.ir import (
     Function,
@@ -158,7 +158,10 @@ def _bind_parameters(frame: Frame, specialization: Specialization, params: tuple
 def _assembled(name: str, annotation: Annotation, leaf: Callable[[str], Value]) -> Value:
     """The value of a parameter in the kernel, put together from its leaves."""
     if not is_group(annotation):
-        return leaf(name)
+        value = leaf(name)
+        if annotation.format is not None and isinstance(value, Op):
+            return Encoded(value, annotation.format)
+        return value
     items = tuple(_assembled(f"{name}.{part}", inner, leaf) for part, inner in parts_of(annotation))
     if annotation.kind != "struct":
         return TupleValue(items) if annotation.kind == "tuple" else VectorValue(items)

@@ -8,12 +8,14 @@ from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.arrays import axis_length, axis_stride, element_of_array, rank_of
-from cubepy.frontend.coercion import as_store
+from cubepy.frontend.calls import call_of
+from cubepy.frontend.coercion import Operand, as_store
 from cubepy.frontend.descriptions import counted, describe, element_of_value, snippet, subscripted
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.items import item_of
 from cubepy.frontend.lengths import Length, Lengths
+from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.frontend.values import (
     POISON,
     ArrayValue,
@@ -25,9 +27,10 @@ from cubepy.frontend.values import (
     Vectorized,
     VectorValue,
     as_array,
+    format_of,
 )
 from cubepy.frontend.views import Guard, Part, Place, part_of, place_of
-from cubepy.ir import BOOL, Op, Region, Scalar, SlotType, ops
+from cubepy.ir import BOOL, F32, F64, Op, Region, Scalar, SlotType, ops
 from cubepy.records import dataclass
 
 __all__ = [
@@ -35,7 +38,9 @@ __all__ = [
     "WideElement",
     "access",
     "checked_index",
+    "decoded",
     "element_of",
+    "encoded",
     "load",
     "reads_widely",
     "store",
@@ -45,14 +50,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of an array, its subscripts evaluated; `name` is the array's, for messages."""
+    """An element of an array, its subscripts evaluated; `name` is the array's, for messages.
+
+    `format` is what it is stored in, where that is no scalar.
+    """
 
     place: Place
     name: str
+    format: StoredFormat | None = None
 
     @property
     def type(self) -> Scalar:
-        """The element's type."""
+        """The type in memory."""
         return element_of_array(self.place.memory)
 
 
@@ -160,7 +169,7 @@ def _subscripted(
         return WideElement(array, tuple(indices), owner.count, snippet(node.value))
     if len(indices) < rank:
         return part_of(frame, array, parts, node)
-    return Element(place_of(frame, array, indices, node), snippet(node.value))
+    return Element(place_of(frame, array, indices, node), snippet(node.value), format_of(array))
 
 
 def _position(frame: Frame, node: ast.expr) -> Value:
@@ -225,6 +234,26 @@ def load(frame: Frame, element: Element | WideElement, at: ast.AST) -> Value:
         ),
     )  # fmt: skip
     assert made is not None
+    return decoded(frame, element.format, made, at)
+
+
+def decoded(frame: Frame, format: StoredFormat | None, value: Value, at: ast.AST) -> Value:
+    """What was read from memory as a number."""
+    if format is None:
+        return value
+    return call_of(frame, Known(format.decode), "decode", at, Operand(value, at))
+
+
+def encoded(
+    frame: Frame, format: StoredFormat | None, value: Value, type: Scalar, at: ast.AST, name: str
+) -> Op:
+    """A number as it is to be written to elements of a type in memory."""
+    if format is None:
+        return as_store(frame, value, type, at, name)
+    is_wide = isinstance(value, Op) and value.type == F64  # is rounded only once
+    op = value if is_wide else as_store(frame, value, F32, at, name, kind=format.name)
+    made = call_of(frame, Known(format.encode), "encode", at, Operand(op, at))
+    assert isinstance(made, Op)
     return made
 
 
@@ -235,7 +264,7 @@ def store(
     if isinstance(element, WideElement):
         _WIDE_WRITERS[0](frame, element, value, at, value_node)
         return
-    op = as_store(frame, value, element.type, value_node, element.name)
+    op = encoded(frame, element.format, value, element.type, value_node, element.name)
     access(
         frame, element, at, None,
         lambda attrs: frame.emit(

@@ -21,8 +21,19 @@ from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.parameters import leaves_of, structures_of, taken_apart
 from cubepy.frontend.scalars import mismatch
 from cubepy.frontend.source import KernelSource
+from cubepy.frontend.stored_formats import StoredFormat, host_dtype
 from cubepy.frontend.wording import describe_object
-from cubepy.ir import BF16, BOOL, F32, INDEX, BufferType, Scalar, StrideClass, scalar_of_numpy
+from cubepy.ir import (
+    BF16,
+    BOOL,
+    F32,
+    INDEX,
+    STORED,
+    BufferType,
+    Scalar,
+    StrideClass,
+    scalar_of_numpy,
+)
 from cubepy.records import dataclass, field
 
 __all__ = [
@@ -215,11 +226,18 @@ class _Arguments:
                     f"  help: {_as_array(value, annotation.element)}"
                 )
             value = np.asarray(value)
-        element = _element_of(value)
+        element = _stored_as(value, annotation) or _element_of(value)
+        if annotation.format is not None and not _stored_as(value, annotation):
+            raise self._other_format(name, value, annotation.format)
         if element is None:
+            stored = STORED.get(value.dtype.name)
             raise ArgumentError(
-                f"{self._place(name)}: kernels have no arrays of {value.dtype}\n"
-                "  help: use a type of docs/language.md, such as f32 (numpy.float32)"
+                f"{self._place(name)}: kernels have no arrays of {value.dtype}\n  help: "
+                + (
+                    f"annotate {name} as Array[cb.{stored}], which is read as f32"
+                    if stored
+                    else "use a type of docs/language.md, such as f32 (numpy.float32)"
+                )
             )
         wanted = self._wanted(annotation, element)
         if wanted != element:
@@ -240,6 +258,15 @@ class _Arguments:
             )
         alias = self.alias.get(name, _own_class(self.alias, len(self.types)))
         return BufferType(element, _stride_classes(value, element), alias=alias)
+
+    def _other_format(self, name: str, value: Any, format: StoredFormat) -> ArgumentError:
+        """The error for an array of other elements than the format's."""
+        dtype = format.host if hasattr(np, format.host) else f"ml_dtypes.{format.host}"
+        way = "view" if np.dtype(value.dtype) == np.uint8 else "astype"
+        return ArgumentError(
+            f"{self._place(name)}: expected an array of {format.name}, got {value.dtype}\n"
+            f"  help: pass {name}.{way}({dtype})"
+        )
 
     def _flat(self, name: str) -> str:
         """One axis for all elements: `reshape` copies some arrays, which loses what is written."""
@@ -314,6 +341,14 @@ def _as_array(value: object, element: Scalar | None) -> str:
         items = "[…]" if isinstance(value, list | tuple) else "[value]"
         return f"pass an array: numpy.array({items}{dtype})"
     return "pass a NumPy array or a cubepy Buffer"
+
+
+def _stored_as(value: Any, annotation: Annotation) -> Scalar | None:
+    """What holds the elements of an array in the annotation's format; None if it is of others."""
+    format = annotation.format
+    if format is None or value.dtype != host_dtype(format.host):
+        return None
+    return format.element
 
 
 def _element_of(value: Any) -> Scalar | None:

@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from cubepy.frontend.keys import comptime_key
+from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.ir import Op, Scalar, Type
 from cubepy.records import dataclass, replace
 
@@ -25,6 +26,7 @@ __all__ = [
     "ArrayMethod",
     "ArrayValue",
     "Axis",
+    "Encoded",
     "Group",
     "Known",
     "LocalFunction",
@@ -41,6 +43,7 @@ __all__ = [
     "Vectorized",
     "as_array",
     "flatten",
+    "format_of",
     "holds_number",
     "holds_poison",
     "is_memory",
@@ -176,7 +179,7 @@ class Sliced:
     for subscripts of whole axes.
     """
 
-    base: Op | Mapped
+    base: Op | Mapped | Encoded
     axes: tuple[Axis, ...]
 
 
@@ -186,10 +189,18 @@ class Mapped:
     or (None) row after row. `inside`: known to lie there.
     """
 
-    base: Op | Sliced | Mapped
+    base: Op | Sliced | Mapped | Encoded
     shape: tuple[Value, ...]
     place: Value
     inside: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """An array whose elements are numbers of a format: decoded when read, encoded when written."""
+
+    base: Op
+    format: StoredFormat
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +208,7 @@ class ArrayMethod:
     """`x.reshape`, `x.view`, `x.vectorized`: a method of an array with the array."""
 
     name: str
-    owner: Op | Sliced | Mapped
+    owner: Op | Sliced | Mapped | Encoded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +223,7 @@ class Text:
 class Vectorized:
     """An array whose elements are reached `count` at a time: `x.vectorized(4)`."""
 
-    array: Op | Sliced | Mapped
+    array: Op | Sliced | Mapped | Encoded
     count: int
 
 
@@ -222,10 +233,10 @@ class Poison:
 
 
 Value = (
-    Op | Known | Group | Method | LocalFunction | Sliced | Mapped | Vectorized | ArrayMethod | Text
-    | Poison
+    Op | Known | Group | Method | LocalFunction | Sliced | Mapped | Encoded | Vectorized
+    | ArrayMethod | Text | Poison
 )  # fmt: skip
-ArrayValue = Op | Sliced | Mapped
+ArrayValue = Op | Sliced | Mapped | Encoded
 
 POISON = Poison()
 RECURSION = object()  # what a function inside a kernel sees in place of itself
@@ -275,7 +286,7 @@ def is_memory(value: Value) -> bool:
 
 def as_array(value: Value) -> ArrayValue | None:
     """The value if it is an array or a view of one."""
-    if isinstance(value, Sliced | Mapped):
+    if isinstance(value, Sliced | Mapped | Encoded):
         return value
     return value if isinstance(value, Op) and is_memory(value) else None
 
@@ -285,6 +296,15 @@ def memory_of(array: ArrayValue) -> Op:
     while not isinstance(array, Op):
         array = array.base
     return array
+
+
+def format_of(array: ArrayValue) -> StoredFormat | None:
+    """The format that an array's elements are stored in; None where they are plain scalars."""
+    while not isinstance(array, Op):
+        if isinstance(array, Encoded):
+            return array.format
+        array = array.base
+    return None
 
 
 def is_number(value: Value) -> bool:
@@ -323,7 +343,7 @@ def flatten(value: Value, inside: tuple[ast.AST, ...] = ()) -> tuple[Skeleton, l
         return flatten(Known(RECURSION))
     if isinstance(value, LocalFunction):
         return _flatten_function(value, inside)
-    if isinstance(value, Sliced | Mapped | Vectorized | ArrayMethod):
+    if isinstance(value, Sliced | Mapped | Encoded | Vectorized | ArrayMethod):
         return _flatten_view(value, inside)
     if isinstance(value, Text):
         return _flatten_text(value, inside)
@@ -372,7 +392,7 @@ def _flatten_text(value: Text, inside: tuple[ast.AST, ...]) -> tuple[Skeleton, l
 
 
 def _flatten_view(
-    value: Sliced | Mapped | Vectorized | ArrayMethod, inside: tuple[ast.AST, ...]
+    value: Sliced | Mapped | Encoded | Vectorized | ArrayMethod, inside: tuple[ast.AST, ...]
 ) -> tuple[Skeleton, list[Op]]:
     def make(parts: tuple[Value, ...]) -> Value:
         base: Any = parts[0]
@@ -380,6 +400,8 @@ def _flatten_view(
             return ArrayMethod(value.name, base)
         if isinstance(value, Vectorized):
             return Vectorized(base, value.count)
+        if isinstance(value, Encoded):
+            return Encoded(base, value.format)
         if isinstance(value, Mapped):
             return Mapped(base, parts[2:], parts[1], value.inside)
         rest = iter(parts[1:])
@@ -389,6 +411,8 @@ def _flatten_view(
         return _parts((value.owner,), ("array method", value.name), make, inside)
     if isinstance(value, Vectorized):
         return _parts((value.array,), ("vectorized", value.count), make, inside)
+    if isinstance(value, Encoded):
+        return _parts((value.base,), ("encoded", value.format), make, inside)
     if isinstance(value, Mapped):
         values = (value.base, value.place, *value.shape)
         return _parts(values, ("mapped", value.inside), make, inside)

@@ -10,19 +10,27 @@ import ast
 from collections.abc import Callable, Sequence
 
 from cubepy.errors import CubeTypeError, CubeValueError
-from cubepy.frontend.arrays import axis_length, element_of_array, rank_of
+from cubepy.frontend.arrays import axis_length, element_of_array, memory_type, rank_of
 from cubepy.frontend.calls import Call, required
-from cubepy.frontend.coercion import as_store
 from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
-from cubepy.frontend.memory import WideElement, reads_widely, writes_widely
+from cubepy.frontend.memory import WideElement, decoded, encoded, reads_widely, writes_widely
 from cubepy.frontend.python_functions import measures
 from cubepy.frontend.scalars import class_of
-from cubepy.frontend.values import ArrayValue, Known, TupleValue, Value, Vectorized, VectorValue
+from cubepy.frontend.values import (
+    ArrayValue,
+    Known,
+    TupleValue,
+    Value,
+    Vectorized,
+    VectorValue,
+    format_of,
+    memory_of,
+)
 from cubepy.frontend.vector_types import LONGEST, is_count
 from cubepy.frontend.views import Place, array_method, place_of
 from cubepy.ir import Op, SlotType, ops
@@ -41,7 +49,7 @@ def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | Non
     known: dict[str, Value] = {
         "shape": shape,
         "ndim": Known(rank),
-        "dtype": Known(class_of(element_of_array(owner.array))),
+        "dtype": Known(format_of(owner.array) or class_of(element_of_array(owner.array))),
     }
     return known.get(name)
 
@@ -83,7 +91,11 @@ def make(frame: Frame, array: ArrayValue, call: Call) -> Value:
 @reads_widely
 def read(frame: Frame, element: WideElement, at: ast.AST) -> Value:
     """The vector at some subscripts; zeros outside."""
-    type = element_of_array(element.array)
+    return decoded(frame, format_of(element.array), _read(frame, element, at), at)
+
+
+def _read(frame: Frame, element: WideElement, at: ast.AST) -> VectorValue:
+    type = memory_type(memory_of(element.array)).element
     check = frame.session.specialization.options.check
     if check == "unchecked":
         places = _places(frame, element, at)
@@ -133,7 +145,7 @@ def write(
 
 def _values(frame: Frame, element: WideElement, value: Value, at: ast.AST) -> list[Op]:
     """The elements to be written, as stores convert them."""
-    type = element_of_array(element.array)
+    type, format = memory_type(memory_of(element.array)).element, format_of(element.array)
     value = opened(frame, value, at)
     items: Sequence[Value] = (value,) * element.count
     if isinstance(value, VectorValue):
@@ -145,7 +157,7 @@ def _values(frame: Frame, element: WideElement, value: Value, at: ast.AST) -> li
                 at,
                 f"write .vectorized({len(items)})",
             )
-    return [as_store(frame, item, type, at, element.name) for item in items]
+    return [encoded(frame, format, item, type, at, element.name) for item in items]
 
 
 def _where_inside(

@@ -25,6 +25,7 @@ from cubepy.frontend.values import (
     ArrayMethod,
     ArrayValue,
     Axis,
+    Encoded,
     Known,
     Mapped,
     Poison,
@@ -107,6 +108,8 @@ def place_of(
     """Where `array[indices]` lies; `inside` tells of each subscript whether it is known to be."""
     known = inside or (False,) * len(indices)
     numbers = Lengths(frame, at)
+    if isinstance(array, Encoded):
+        array = array.base
     if isinstance(array, Op):
         return Place(array, tuple(map(numbers.op, indices)), (), tested=not all(known))
     if isinstance(array, Mapped):

@@ -20,6 +20,7 @@ from cubepy.ir.types import (
     INTEGERS,
     SCALARS,
     SIGNED,
+    STORED,
     U8,
     U16,
     U32,
@@ -37,6 +38,7 @@ from cubepy.ir.types import (
     StrideClass,
     TupleType,
     Type,
+    is_element,
     scalar_of_numpy,
 )
 from cubepy.late import door
@@ -102,6 +104,7 @@ __all__ = [
     "SCALARS",
     "SCOPES",
     "SIGNED",
+    "STORED",
     "TRANSFERS",
     "U8",
     "U16",
@@ -140,6 +143,7 @@ __all__ = [
     "clone_ops",
     "falls_through",
     "freeze_attrs",
+    "is_element",
     "map_bodies",
     "neutral_of",
     "ops",

@@ -31,6 +31,7 @@ __all__ = [
     "INTEGERS",
     "SCALARS",
     "SIGNED",
+    "STORED",
     "U8",
     "U16",
     "U32",
@@ -49,6 +50,7 @@ __all__ = [
     "TupleType",
     "Type",
     "VoidType",
+    "is_element",
     "scalar_of_numpy",
 ]
 
@@ -192,6 +194,23 @@ def scalar_of_numpy(dtype: np.dtype[Any]) -> Scalar | None:
     if found is None and dtype.name == "bfloat16" and dtype == _bfloat16():
         return BF16
     return found
+
+
+#: Dtypes of ml_dtypes that arrays may have, and the format of `cubepy` that reads them. In IR such
+#: elements are bytes.
+STORED: dict[str, str] = {
+    "float8_e4m3fn": "e4m3",
+    "float8_e5m2": "e5m2",
+    "float6_e3m2fn": "e3m2",
+    "float6_e2m3fn": "e2m3",
+    "float4_e2m1fn": "e2m1",
+    "float8_e8m0fnu": "ue8m0",
+}
+
+
+def is_element(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of a dtype can be arguments of kernels."""
+    return scalar_of_numpy(dtype) is not None or (dtype.name in STORED and dtype.itemsize == 1)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cubepy.errors import ArgumentError
-from cubepy.ir import scalar_of_numpy
+from cubepy.ir import is_element
 from cubepy.records import dataclass, field
 from cubepy.runtime.dlpack import CPU_DEVICE, capsule_of
 from cubepy.runtime.events import Uses
@@ -126,7 +126,7 @@ def row_major_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Buffer:
     """A buffer of arbitrary content on `device`."""
     element = np.dtype(dtype)
-    if scalar_of_numpy(element) is None:
+    if not is_element(element):
         raise ArgumentError(f"no element type of kernels is {element}")
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(extent < 0 for extent in extents):
@@ -146,7 +146,7 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
 
 def wrapped_buffer(device: Device, array: np.ndarray[Any, Any]) -> Buffer:
     """A buffer that is the memory of a host array, on a device that works on it."""
-    if scalar_of_numpy(array.dtype) is None:
+    if not is_element(array.dtype):
         raise ArgumentError(f"no element type of kernels is {array.dtype}")
     return Buffer(
         device=device,

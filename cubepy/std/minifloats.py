@@ -1,5 +1,6 @@
 """Floats of 8, 6 and 4 bits, each in a byte, and TF32: their bits to f32, and floats to their bits.
 
+`Array[cb.e4m3]` holds such numbers, which are decoded when read and encoded when written.
 `cb.e4m3.decode(byte)` is exact; `cb.e4m3.encode(value)` rounds once, to nearest even, from any
 float type, keeps denormals and the sign of zero, and where a value is too large gives what the
 format has for it: infinity, NaN, or its largest number. Formats are those of "OCP Microscaling
@@ -8,16 +9,29 @@ Formats (MX) Specification 1.0" and of `ml_dtypes`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cubepy as cb
+from cubepy.frontend import StoredFormat
+from cubepy.ir import F32, Scalar
 from cubepy.records import dataclass
 
-__all__ = ["Minifloat", "PowersOfTwo", "e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "tf32", "ue8m0"]
+__all__ = [
+    "Minifloat",
+    "PowersOfTwo",
+    "TensorFloat",
+    "e2m1",
+    "e2m3",
+    "e3m2",
+    "e4m3",
+    "e5m2",
+    "tf32",
+    "ue8m0",
+]
 
 
 @dataclass(frozen=True)
-class Minifloat:
+class Minifloat(StoredFormat):
     """A format by its layout: sign, exponent and fraction from the top of the lower bits.
 
     `largest`: the bits of the largest number. `overflow`: what is beyond it becomes. `nan`: the
@@ -25,6 +39,7 @@ class Minifloat:
     """
 
     name: str
+    host: str
     exponent_bits: int
     fraction_bits: int
     bias: int
@@ -66,10 +81,11 @@ class Minifloat:
 
 
 @dataclass(frozen=True)
-class PowersOfTwo:
+class PowersOfTwo(StoredFormat):
     """UE8M0, the scales of microscaling formats: an exponent without sign or fraction."""
 
     name: str
+    host: str
 
     def decode(self, byte: Any) -> Any:
         """The power of two, from 2**-127 to 2**127; NaN for 255."""
@@ -87,12 +103,28 @@ class PowersOfTwo:
         return cb.u8(cb.select(valid, code, 255))
 
 
-def tf32(value: Any) -> Any:
-    """An f32 with the 10 fraction bits of TF32 next to a value."""
-    single = _single(value)
-    bits = cb.bitcast(cb.u32, single)
-    rounded = (bits + ((bits >> 13) & 1) + 0xFFF) & ~0x1FFF
-    return cb.select(cb.isnan(single), single, cb.bitcast(cb.f32, rounded))
+@dataclass(frozen=True)
+class TensorFloat(StoredFormat):
+    """TF32: an f32 with 10 bits of fraction, the others zero."""
+
+    name: str
+    host: str
+
+    @property
+    def element(self) -> Scalar:
+        """An f32."""
+        return F32
+
+    def decode(self, element: Any) -> Any:
+        """The element, which is an f32."""
+        return element
+
+    def encode(self, value: Any) -> Any:
+        """The f32 next to a value that has no more fraction bits."""
+        single = _single(value)
+        bits = cb.bitcast(cb.u32, single)
+        rounded = (bits + ((bits >> 13) & 1) + 0xFFF) & ~0x1FFF
+        return cb.select(cb.isnan(single), single, cb.bitcast(cb.f32, rounded))
 
 
 def _single(value: Any) -> Any:
@@ -108,9 +140,53 @@ def _single(value: Any) -> Any:
     return cb.select(exact, near, cb.bitcast(cb.f32, odd))
 
 
-e4m3 = Minifloat("e4m3", 4, 3, bias=7, largest=0x7E, overflow=0x7F, infinite=0, nan=0x7F)
-e5m2 = Minifloat("e5m2", 5, 2, bias=15, largest=0x7B, overflow=0x7C, infinite=0x7C, nan=0x7E)
-e3m2 = Minifloat("e3m2", 3, 2, bias=3, largest=0x1F, overflow=0x1F, infinite=0, nan=0)
-e2m3 = Minifloat("e2m3", 2, 3, bias=1, largest=0x1F, overflow=0x1F, infinite=0, nan=0)
-e2m1 = Minifloat("e2m1", 2, 1, bias=1, largest=0x07, overflow=0x07, infinite=0, nan=0)
-ue8m0 = PowersOfTwo("ue8m0")
+if TYPE_CHECKING:
+
+    class _Stored(float):
+        """A format as type checkers see it: its elements are read as numbers."""
+
+        def __new__(cls, value: float) -> Any: ...
+        @staticmethod
+        def decode(element: int) -> float: ...
+        @staticmethod
+        def encode(value: float) -> int: ...
+
+    class e4m3(_Stored):  # noqa: N801
+        """See the value below."""
+
+    class e5m2(_Stored):  # noqa: N801
+        """See the value below."""
+
+    class e3m2(_Stored):  # noqa: N801
+        """See the value below."""
+
+    class e2m3(_Stored):  # noqa: N801
+        """See the value below."""
+
+    class e2m1(_Stored):  # noqa: N801
+        """See the value below."""
+
+    class ue8m0(_Stored):  # noqa: N801
+        """See the value below."""
+
+    class tf32(_Stored):  # noqa: N801
+        """See the value below."""
+
+else:
+    e4m3 = Minifloat(
+        "e4m3", "float8_e4m3fn", 4, 3, bias=7, largest=0x7E, overflow=0x7F, infinite=0, nan=0x7F
+    )
+    e5m2 = Minifloat(
+        "e5m2", "float8_e5m2", 5, 2, bias=15, largest=0x7B, overflow=0x7C, infinite=0x7C, nan=0x7E
+    )
+    e3m2 = Minifloat(
+        "e3m2", "float6_e3m2fn", 3, 2, bias=3, largest=0x1F, overflow=0x1F, infinite=0, nan=0
+    )
+    e2m3 = Minifloat(
+        "e2m3", "float6_e2m3fn", 2, 3, bias=1, largest=0x1F, overflow=0x1F, infinite=0, nan=0
+    )
+    e2m1 = Minifloat(
+        "e2m1", "float4_e2m1fn", 2, 1, bias=1, largest=0x07, overflow=0x07, infinite=0, nan=0
+    )
+    ue8m0 = PowersOfTwo("ue8m0", "float8_e8m0fnu")
+    tf32 = TensorFloat("tf32", "float32")
