@@ -226,21 +226,29 @@ def sources() -> bytes:
     """What tells one state of cubepy's own code from another: its files' names, sizes and times."""
     folder = Path(__file__).parent
     try:
-        files = sorted(_files(folder))
+        files = sorted(_files(str(folder)))
     except OSError:  # packed into an archive
         archive = next(place for place in folder.parents if place.exists())
         files = [(archive.name, archive.stat().st_size, archive.stat().st_mtime_ns)]
     return repr(files).encode()
 
 
-def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _files(Path(entry.path))
-            elif entry.name.endswith((".py", ".lark")):
-                facts = entry.stat()
-                yield entry.name, facts.st_size, facts.st_mtime_ns
+def _files(folder: str) -> list[tuple[str, int, int]]:
+    """All files that may have a say in what a kernel becomes; looking at one takes a while."""
+    found, pending = [], [folder]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith((".py", ".lark")):
+                    facts = entry.stat()
+                    found.append((name, facts.st_size, facts.st_mtime_ns))
+                elif name not in _WITHOUT_A_SAY and "." not in name:
+                    pending.append(entry.path)
+    return found
+
+
+_WITHOUT_A_SAY = frozenset({"__pycache__", "interp", "launcher", "runtime", "testing", "tools"})
 
 
 Definitions = Callable[[str, ir.Scalar], Definition | None]

@@ -9,12 +9,12 @@ and `fields` are the standard library's own; classes that are not frozen are mad
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_dataclass, replace
 from inspect import get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "field", "fields", "is_dataclass", "replace"]
 
@@ -43,13 +43,12 @@ def _dataclass(
 def _frozen(cls: type, *, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:
     own = {name for name, value in vars(cls).items() if value is not None}
     known = _fields(cls, kw_only=kw_only)
-    names = tuple(each.name for each in known if not each.kw_only)
-    made: Any = _with_slots(cls, [each.name for each in known]) if slots else cls
+    puts: _Puts = []
     methods: dict[str, Any] = {
         "__dataclass_fields__": {each.name: each for each in known},
         "__dataclass_params__": _PARAMETERS,
-        "__match_args__": names,
-        "__init__": _initializer(made, known),
+        "__match_args__": tuple(each.name for each in known if not each.kw_only),
+        "__init__": _initializer(cls, known, puts),
         "__setattr__": _refuse_assignment,
         "__delattr__": _refuse_deletion,
     }
@@ -62,10 +61,16 @@ def _frozen(cls: type, *, slots: bool, kw_only: bool, eq: bool, repr: bool) -> t
         methods |= {"__eq__": _equality(values), "__hash__": _hash(values)}
     if slots:
         methods |= {"__getstate__": _state, "__setstate__": _restore}
-    for name, method in methods.items():
-        if name not in own:
-            setattr(made, name, method)
-    return cast(type, made)
+    for name in own & methods.keys():
+        del methods[name]
+    made = _with_slots(cls, known, methods) if slots else cls
+    for name, method in () if slots else methods.items():
+        setattr(made, name, method)
+    puts += [(each.name, _setter(made, each.name)) for each in known]
+    return made
+
+
+_Puts = list[tuple[str, Callable[[Any, Any], None]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,10 +105,11 @@ def _fields(cls: type, *, kw_only: bool) -> tuple[Field[Any], ...]:
     return tuple(known.values())
 
 
-def _with_slots(cls: type, names: list[str]) -> type:
+def _with_slots(cls: type, known: tuple[Field[Any], ...], methods: Mapping[str, Any]) -> type:
     """The class again, for a class cannot be given slots later; defaults make way for them."""
+    names = [each.name for each in known]
     inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
-    content = dict(vars(cls))
+    content = {**vars(cls), **methods}
     content["__slots__"] = tuple(name for name in names if name not in inherited)
     for name in (*names, "__dict__", "__weakref__"):
         content.pop(name, None)
@@ -112,11 +118,13 @@ def _with_slots(cls: type, names: list[str]) -> type:
     return again
 
 
-def _initializer(cls: type, known: tuple[Field[Any], ...]) -> Callable[..., None]:
-    """Fields by name, and by position where that is permitted; every one is set once."""
+def _initializer(cls: type, known: tuple[Field[Any], ...], puts: _Puts) -> Callable[..., None]:
+    """Fields by name, and by position where that is permitted; every one is set once.
+
+    `puts` will be what sets each field, which nobody knows before the class is made.
+    """
     positional = [each.name for each in known if not each.kw_only]
-    puts = [(each.name, _setter(cls, each.name)) for each in known]
-    count = len(puts)
+    count = len(known)
     defaults = {each.name: each.default for each in known if each.default is not MISSING}
     factories = {
         each.name: each.default_factory for each in known if each.default_factory is not MISSING

@@ -27,16 +27,23 @@ FunctionNode = ast.FunctionDef | ast.Lambda
 
 
 class SourceText:
-    """One parsed file: its lines, its tree, its functions by first line."""
+    """One parsed file: its lines, its tree."""
 
     def __init__(self, filename: str, lines: list[str]) -> None:
         self.filename = filename
         self.lines = lines
         self.tree = ast.parse("".join(lines), filename)
-        self.functions: dict[int, list[FunctionNode]] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef | ast.Lambda):
-                self.functions.setdefault(_first_line(node), []).append(node)
+
+    def functions_at(self, line: int) -> list[FunctionNode]:
+        """Functions whose code begins on a line; only what lies around it is looked at."""
+        found: list[FunctionNode] = []
+        pending: list[ast.AST] = [self.tree]
+        while pending:
+            node = pending.pop(0)
+            if isinstance(node, ast.FunctionDef | ast.Lambda) and _first_line(node) == line:
+                found.append(node)
+            pending += [child for child in ast.iter_child_nodes(node) if _spans(child, line)]
+        return found
 
     def column(self, line: int, offset: int) -> int:
         """The column in characters of an offset in UTF-8 bytes."""
@@ -57,6 +64,15 @@ class SourceText:
             end_column=self.column(end_line, getattr(node, "end_col_offset", None) or 0),
             function=function,
         )
+
+
+def _spans(node: ast.AST, line: int) -> bool:
+    """Whether a line lies within a node; decorators stand above what they decorate."""
+    if not isinstance(node, ast.stmt | ast.expr | ast.arg | ast.keyword):
+        return True  # no place of its own, such as the arguments of a function
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(each.lineno for each in decorators)])
+    return first <= line <= (node.end_lineno or line)
 
 
 def _first_line(node: FunctionNode) -> int:
@@ -240,7 +256,7 @@ def _names_in(annotation: str) -> set[str]:
 def _node_of(function: types.FunctionType, text: SourceText) -> FunctionNode | None:
     """The node whose code object the function has."""
     code = function.__code__
-    candidates = text.functions.get(code.co_firstlineno, [])
+    candidates = text.functions_at(code.co_firstlineno)
     if code.co_name != "<lambda>":
         named = [node for node in candidates
                  if isinstance(node, ast.FunctionDef) and node.name == code.co_name]  # fmt: skip

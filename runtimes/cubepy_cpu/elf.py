@@ -8,9 +8,9 @@ reading the symbol table first turns that into an error with a name. Object form
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from cubepy.errors import BackendError
+from cubepy.records import dataclass
 
 __all__ = ["AARCH64", "X86_64", "ObjectFile", "Relocation", "Section", "Symbol", "read_object"]
 
@@ -28,7 +28,8 @@ _FUNCTION = 2
 _LOCAL = 0
 
 
-class Section(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Section:
     """One section. `loaded`: it belongs into memory; `empty`: it is zeros, and not in the file."""
 
     kind: int
@@ -45,7 +46,8 @@ class Section(NamedTuple):
         return self.kind == _EMPTY
 
 
-class Symbol(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Symbol:
     """One symbol. `section` is 0 for those that others define."""
 
     name: str
@@ -56,17 +58,13 @@ class Symbol(NamedTuple):
     exported: bool
 
 
-class Relocation(NamedTuple):
-    """A place, in the section with the number `section`, that depends on a symbol's address."""
-
-    section: int
-    offset: int
-    kind: int
-    symbol: int
-    addend: int
+#: A place that depends on a symbol's address: the number of its section, the offset in it, the kind
+#: of relocation, the number of the symbol, and what is added.
+Relocation = tuple[int, int, int, int, int]
 
 
-class ObjectFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ObjectFile:
     """One object file; `machine` is ELF's number."""
 
     machine: int
@@ -130,7 +128,7 @@ def _symbols(data: bytes, section: Section, names: int) -> list[Symbol]:
 
 def _relocations(data: bytes, section: Section) -> list[Relocation]:
     return [
-        Relocation(section.target, offset, info & 0xFFFFFFFF, info >> 32, addend)
+        (section.target, offset, info & 0xFFFFFFFF, info >> 32, addend)
         for offset, info, addend in _RELOCATION.iter_unpack(_content(data, section))
     ]
 

@@ -8,12 +8,12 @@ anything.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import math
 import os
 import platform
 import sys
 from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from cubepy.cache import digest_of, key_of, store
@@ -104,7 +104,7 @@ def toolchain() -> str:
 
     It is read from llvmlite's file, because importing llvmlite takes longer than a warm start.
     """
-    found = importlib.util.find_spec("llvmlite")
+    found = PathFinder.find_spec("llvmlite")
     for folder in () if found is None else found.submodule_search_locations or ():
         try:
             text = (Path(folder) / "_version.py").read_bytes()

@@ -65,8 +65,8 @@ def _is_usual(file: ObjectFile) -> bool:
         here
         and not any(section.loaded and section.writable for section in file.sections)
         and all(
-            relocation.kind in _KNOWN and file.symbols[relocation.symbol].section < _FIRST_RESERVED
-            for relocation in file.relocations
+            kind in _KNOWN and file.symbols[symbol].section < _FIRST_RESERVED
+            for _, _, kind, symbol, _ in file.relocations
         )
     )
 
@@ -88,10 +88,9 @@ def _stubs_needed(file: ObjectFile) -> list[int]:
     """Numbers of the symbols that are called far away, or whose address is read from memory."""
     return sorted(
         {
-            relocation.symbol
-            for relocation in file.relocations
-            if relocation.kind in _INDIRECT
-            or (relocation.kind == _CALL and not file.symbols[relocation.symbol].section)
+            symbol
+            for _, _, kind, symbol, _ in file.relocations
+            if kind in _INDIRECT or (kind == _CALL and not file.symbols[symbol].section)
         }
     )
 

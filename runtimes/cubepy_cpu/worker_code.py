@@ -10,12 +10,12 @@ or a launch is in it. Calls (`entry.ll`) are left out where Python's objects are
 
 from __future__ import annotations
 
-import pkgutil
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from string import Template
 
+from cubepy.late import late_import
 from cubepy_cpu.host import host_architecture
 from cubepy_cpu.structures import offsets
 
@@ -317,6 +317,9 @@ def _numbers(python: Mapping[str, int] | None) -> Mapping[str, int]:
 
 
 def _read(name: str) -> str:
+    with late_import:
+        import pkgutil  # noqa: PLC0415 - a warm start makes no text
+
     data = pkgutil.get_data("cubepy_cpu", name)
     assert data is not None, f"{name} is part of this package"
     return data.decode()
