@@ -6,6 +6,7 @@ IR has a small lexer of its own, for nobody else knows the language.
 
 from __future__ import annotations
 
+import functools
 import html
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +52,7 @@ _CLASSES: Sequence[tuple[Any, str]] = (
 #: Colours by class, to be put where `--c-…` are defined; all have a contrast of 4.5 and more.
 STYLE = """
 :root, .cubepy { color-scheme: light dark; }
-.hc { color: light-dark(#5c6670, #8b98a5); font-style: italic; }
+.hc { color: light-dark(#59636d, #9aa6b2); font-style: italic; }
 .ht { color: light-dark(#0b6e7f, #5cc8d8); }
 .ha, .hb { color: light-dark(#444a52, #c3cad3); }
 .hk { color: light-dark(#8a2be2, #c792ea); font-weight: 600; }
@@ -67,7 +68,7 @@ def highlighted(text: str, language: str) -> list[str]:
     """Each line as HTML, with spans of the classes in STYLE; plain for a language not known."""
     lines = [""]
     for kind, value in _lexer(language).get_tokens(text):
-        name = next((name for known, name in _CLASSES if kind in known), "")
+        name = _class_of(kind)
         for number, part in enumerate(value.split("\n")):
             if number:
                 lines.append("")
@@ -78,6 +79,13 @@ def highlighted(text: str, language: str) -> list[str]:
     return (lines + [""] * count)[:count]
 
 
+@functools.cache
+def _class_of(kind: Any) -> str:
+    """The class of a kind of token, "" for those without a colour."""
+    return next((name for known, name in _CLASSES if kind in known), "")
+
+
+@functools.cache
 def _lexer(language: str) -> Lexer:
     options = {"stripnl": False, "ensurenl": False}
     if language == "ir":

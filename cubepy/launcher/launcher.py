@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cubepy import frontend
+from cubepy.compiler import build
 from cubepy.errors import ArgumentError, ConfigError, CubeError, LaunchError, RuntimeUnavailable
 from cubepy.late import late_import
 from cubepy.launcher.again import Again, again_of
@@ -23,11 +24,13 @@ from cubepy.records import dataclass, field
 from cubepy.runtime import (
     Device,
     Grid,
+    LoadedKernel,
     NativeEntry,
     NativeKind,
     Stream,
     default_device,
     device_of,
+    launch,
     launch_key,
     memory_owner,
     switches,
@@ -36,6 +39,7 @@ from cubepy.target import Target
 
 if TYPE_CHECKING:
     from cubepy.inspection import Inspection
+    from cubepy.location import Loc
 
 __all__ = ["Launcher", "PreparedLaunch", "likely_device", "make_launcher"]
 
@@ -232,6 +236,28 @@ class Launcher:
         _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)
         return inspection.inspect(source, specialization, chosen)
+
+    @short_tracebacks
+    def time_lines(
+        self, *arguments: Any, seconds: float = 1.0, **keywords: Any
+    ) -> Mapping[Loc, int]:
+        """Launch again and again for so long; how much of the time each place of the kernel takes.
+
+        The counts are of samples: their ratios mean something. Not every device can tell.
+        """
+        values = self._resolver.bind(arguments, keywords)
+        plan = self._plan(values)
+        key = launch_key(values, self._resolver.comptime, frontend.comptime_key)
+        record = self._record(plan, key, values)
+        own = record.own(values)
+        ordered = [own[at] for at in record.positions]
+        device = memory_owner(plan.device)
+        stages = build(self._resolver.program.source, record.specialization, device.target)
+
+        def run(kernel: LoadedKernel) -> None:
+            launch(device, kernel, plan.grid, ordered)
+
+        return device.time_places(stages.artifact, run, seconds)
 
 
 class PreparedLaunch:

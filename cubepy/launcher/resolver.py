@@ -46,10 +46,21 @@ class Record:
     """
 
     kernel: LoadedKernel
+    specialization: frontend.Specialization
     positions: tuple[int, ...]
     foreign: frozenset[int]
     quick: QuickLaunch | MemoryLaunch | None
     watched: Watched
+
+    def own(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The arguments, those of other libraries as arrays of NumPy."""
+        if not self.foreign:
+            return values
+        name = self.kernel.artifact.kernel_name
+        return [
+            array_of(value, f"{name}: argument {at}") if at in self.foreign else value
+            for at, value in enumerate(values)
+        ]
 
     def run(
         self, device: Device, grid: Grid, values: Sequence[Any], stream: Stream | None = None
@@ -58,12 +69,7 @@ class Record:
 
         Inside a capture the launch is written down instead.
         """
-        if self.foreign:
-            name = self.kernel.artifact.kernel_name
-            values = [
-                array_of(value, f"{name}: argument {at}") if at in self.foreign else value
-                for at, value in enumerate(values)
-            ]
+        values = self.own(values)
         recording = recording_here() if switches.closed else None
         if recording is not None:
             if stream is not None:
@@ -161,6 +167,7 @@ class Resolver:
         positions = tuple(self.leaves.index(name) for name in specialization.kernel_parameters)
         return Record(
             kernel=kernel,
+            specialization=specialization,
             positions=positions,
             foreign=frozenset(
                 at

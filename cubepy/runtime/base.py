@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cubepy.errors import RuntimeUnavailable
 from cubepy.ir import Scalar
 from cubepy.records import dataclass
 from cubepy.runtime.arguments import host_array_of
@@ -30,6 +31,7 @@ from cubepy.runtime.streams import Stream, WorkerStream
 from cubepy.target import Artifact, Target
 
 if TYPE_CHECKING:
+    from cubepy.location import Loc
     from cubepy.runtime.native import NativeKind, NativeTable
     from cubepy.target import MachineCode
 
@@ -227,6 +229,16 @@ class Device(ABC):
         The arrays stay where they are and alive as long as the function.
         """
         return None
+
+    def time_places(
+        self, artifact: Artifact, run: Callable[[LoadedKernel], None], seconds: float
+    ) -> Mapping[Loc, int]:
+        """How much of the time that repeated launches take each place of a kernel has a share of.
+
+        The counts mean something beside each other only. RuntimeUnavailable where that is not to be
+        had.
+        """
+        raise RuntimeUnavailable(f"{self.name} does not tell how long each line of a kernel takes")
 
     def native_kind(self, base: type) -> NativeKind | None:
         """A subclass of `base` whose calls are launches in machine code, or None if there is none.

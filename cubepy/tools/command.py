@@ -9,6 +9,7 @@ from typing import Any
 
 from cubepy.errors import CubeError
 from cubepy.tools.doctor import doctor
+from cubepy.tools.explore import explore
 from cubepy.tools.operations import print_operations
 from cubepy.tools.settings import show_settings
 from cubepy.tools.show import show
@@ -33,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="cubepy", description=main.__doc__)
     words = parser.add_subparsers(required=True, metavar="command")
     _add_show(words)
+    _add_explore(words)
     word = words.add_parser("doctor", help="runtimes, devices, and why one is not there")
     word.set_defaults(run=doctor)
     word = words.add_parser("config", help="every setting and where its value came from")
@@ -44,8 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_show(words: Any) -> None:
-    word = words.add_parser("show", help="what a kernel becomes")
+def _add_kernel(word: Any) -> None:
+    """Which kernel, for which arguments."""
     word.add_argument(
         "kernel",
         metavar="FILE[:KERNEL]",
@@ -56,12 +58,45 @@ def _add_show(words: Any) -> None:
         help="what the arguments are: 'x=f32[:], image=u8[:,:], a=f32, TILE=16'; "
         "parameters whose annotation tells may be left out",
     )  # fmt: skip
-    word.add_argument("--target", default=None, help="such as cpu, cpu:x86-64-v3, reference")
     word.add_argument(
-        "--over", default="4", metavar="SHAPE", help="launched over a shape: 100, or 1000,2000"
+        "--over", default="", metavar="SHAPE", help="launched over a shape: 100, or 1000,2000"
     )
     word.add_argument("--cube-dim", default=None, metavar="X,Y,Z", help="launched as cubes")
+    word.add_argument("--cube-count", default="1", metavar="X,Y,Z", help="how many cubes")
     word.add_argument("--check", default="auto", help="checked, validate or unchecked")
+
+
+def _add_explore(words: Any) -> None:
+    word = words.add_parser("explore", help="a page with a kernel beside everything it became")
+    _add_kernel(word)
+    word.add_argument(
+        "--target", action="append", help="such as cpu:x86-64-v4 or opencl; may be given again"
+    )
+    word.add_argument("-o", "--output", metavar="PAGE", help="where to write it: KERNEL.html")
+    word.add_argument(
+        "--watch", action="store_true", help="serve the page and renew it whenever the file changes"
+    )
+    # Where a page of --watch says which files it was made of.
+    word.add_argument("--live", metavar="FILES", default=None, help=argparse.SUPPRESS)
+    word.add_argument("--port", type=int, default=0, help="of --watch; any by default")
+    word.add_argument(
+        "--run",
+        action="store_true",
+        dest="measure",
+        help="measure on this machine's CPU what each line takes",
+    )
+    word.add_argument("--seconds", type=float, default=2.0, help="how long --run may take")
+    word.add_argument(
+        "--arguments", metavar="FUNCTION",
+        help="of FILE, gives the arguments for --run, a tuple or a dict; else they are made up",
+    )  # fmt: skip
+    word.set_defaults(run=explore)
+
+
+def _add_show(words: Any) -> None:
+    word = words.add_parser("show", help="what a kernel becomes")
+    _add_kernel(word)
+    word.add_argument("--target", default=None, help="such as cpu, cpu:x86-64-v3, reference")
     stage = word.add_mutually_exclusive_group()
     stage.add_argument(
         "--after",

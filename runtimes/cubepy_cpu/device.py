@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ from cubepy_cpu.host_memory import HostMemory, allocate, wrap
 from cubepy_cpu.loaded_code import Code
 
 if TYPE_CHECKING:
+    from cubepy.location import Loc
     from cubepy.target import MachineCode
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
@@ -134,6 +135,18 @@ class CpuDevice(Device):
             reports=bool(artifact.faults or artifact.prints),
         )
         return LoadedKernel(artifact=artifact, handle=code)
+
+    def time_places(
+        self, artifact: Artifact, run: Callable[[LoadedKernel], None], seconds: float
+    ) -> Mapping[Loc, int]:
+        """By samples of where the processor is."""
+        with late_import:
+            from cubepy_cpu import sampling  # noqa: PLC0415 - for people only
+
+        found, table = sampling.located(artifact)
+        kernel = self.load(found)
+        code: Code = kernel.handle
+        return sampling.sample(found, code.entry, table, lambda: run(kernel), seconds)
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Run the kernel and wait; raises what it reported."""

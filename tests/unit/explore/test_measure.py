@@ -1,0 +1,142 @@
+"""What lines cost: the model and the samples find the line that works."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cubepy as cb
+from cubepy import Array, f32
+from cubepy.errors import RuntimeUnavailable
+from cubepy.inspection import estimated_costs
+from cubepy.tools import main
+from tests.unit.explore.test_page import KERNELS, line_of
+
+sampled = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="lines are timed on Linux only"
+)
+
+
+@cb.cube
+def works(x: Array[f32], out: Array[f32]) -> None:
+    i = cb.ABSOLUTE_POS
+    v = x[i]
+    total = 0.0
+    for _ in range(300):
+        total = total / (v + 2.0) + 1.0
+    out[i] = total + cb.sqrt(v)
+
+
+HOT = works.source.loc.line + 5
+
+
+def shares(counts: Any) -> dict[int, float]:
+    """By line of the kernel; what is called counts for the caller."""
+    found: dict[int, float] = {}
+    for loc, count in counts.items():
+        outer = loc
+        while outer.inlined_at is not None:
+            outer = outer.inlined_at
+        found[outer.line] = found.get(outer.line, 0) + count
+    total = sum(found.values())
+    return {line: count / total for line, count in found.items()}
+
+
+@sampled
+def test_samples_find_the_line_that_works() -> None:
+    x = np.ones(1 << 16, np.float32)
+    counts = works.over(x.size).time_lines(x, x.copy(), seconds=0.5)
+    assert sum(counts.values()) > 20
+    found = shares(counts)
+    assert max(found, key=lambda line: found[line]) in (HOT - 1, HOT)
+    assert found.get(HOT, 0) > 0.6
+
+
+@sampled
+def test_results_and_handlers_stay_as_they_are() -> None:
+    import signal  # noqa: PLC0415
+
+    rang: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
+    try:
+        x = np.linspace(0, 1, 5000, dtype=np.float32)
+        out, wanted = np.zeros_like(x), np.zeros_like(x)
+        works.over(x.size)(x, wanted)
+        works.over(x.size).time_lines(x, out, seconds=0.05)
+        assert out.tobytes() == wanted.tobytes()
+        assert not rang
+        signal.raise_signal(signal.SIGALRM)
+        assert rang
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_devices_that_cannot_tell_say_so() -> None:
+    x = np.ones(8, np.float32)
+    with pytest.raises(RuntimeUnavailable, match="reference does not tell how long each line"):
+        works.over(8, device="reference").time_lines(x, x.copy())
+
+
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "opencl", "reference"])
+def test_the_model_finds_it_too(target: str) -> None:
+    costs = estimated_costs(works.inspect(signature="", target=target).stages.optimized)
+    here = {line: cost.share for (file, line), cost in costs.items() if file == __file__}
+    assert max(here, key=lambda line: here[line]) == HOT
+    assert 0.9 < here[HOT] < 1
+    assert sum(here.values()) == pytest.approx(1, abs=1e-6)
+
+
+def test_loops_count_their_trips() -> None:
+    def cost_of(trips: int) -> float:
+        @cb.cube
+        def loops(x: Array[f32]) -> None:
+            for k in cb.unroll(range(2)) if trips < 0 else range(trips):
+                x[k] += 1.0
+
+        costs = estimated_costs(loops.inspect(signature="", target="reference").stages.lowered)
+        return sum(cost.number for (file, _), cost in costs.items() if file == __file__)
+
+    ten, hundred = cost_of(10), cost_of(100)
+    assert 8 < hundred / ten <= 10
+
+
+def content(page: Path) -> Any:
+    found = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+@sampled
+def test_a_page_shows_both(tmp_path: Path) -> None:
+    file, page = tmp_path / "measured_kernels.py", tmp_path / "page.html"
+    file.write_text(KERNELS)
+    words = ["--run", "--seconds", "0.5", "--over", "32768", "--arguments", "given"]
+    assert main(["explore", f"{file}:looked_at", *words, "-o", str(page)]) == 0
+    shown = content(page)
+    cpu = shown["targets"][0]
+    assert "samples in 0.5 s" in cpu["remark"]
+    rows = {row[2]: row[0] for row in shown["sources"][0]["rows"]}
+    slowest = max(
+        (place for place in cpu["measured"] if int(place) in rows),
+        key=lambda place: cpu["measured"][place],
+    )
+    assert rows[int(slowest)] in (line_of("for k in range"), line_of("total += halved"))
+    others = [each for each in shown["targets"] if each["name"] != "cpu"]
+    assert others
+    assert all(not each["measured"] for each in others)
+
+
+def test_wrong_words_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "wrong_words.py"
+    file.write_text(KERNELS)
+    kernel = f"{file}:looked_at"
+    assert main(["explore", kernel, "--run", "--arguments", "taken"]) == 1
+    assert "no function 'taken' that gives arguments" in capsys.readouterr().err
+    assert main(["explore", kernel, "--target", "fpga"]) == 1
+    assert "fpga" in capsys.readouterr().err
+    assert main(["explore", f"{file}:looked"]) == 1
+    assert "did you mean looked_at?" in capsys.readouterr().err
