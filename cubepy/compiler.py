@@ -25,7 +25,17 @@ from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
 if TYPE_CHECKING:
     from cubepy.target import Decision
 
-__all__ = ["Observe", "Program", "Stages", "build", "finish", "library", "lower", "provide_library"]
+__all__ = [
+    "Observe",
+    "Program",
+    "Stages",
+    "build",
+    "finish",
+    "key_on",
+    "library",
+    "lower",
+    "provide_library",
+]
 
 Observe: TypeAlias = "Callable[[str, ir.Kernel], None]"
 # Kernels of one function kept in memory; beyond that the oldest goes.
@@ -154,12 +164,17 @@ def load(
     if known is not None:
         return known
     kernel, repeatable = lowered()
-    key = key_of([*_parts(kernel), *_surroundings(device)], _label(source, device))
+    key = key_on(device, kernel)
     owner = memory_owner(device)
     made = loaded.get_or_make(key.digest, owner, lambda: owner.load(_compiled(kernel, device, key)))
     if origin is not None and repeatable and digest is None:
         store().put(origin, key.digest.encode())
     return made
+
+
+def key_on(device: Device, kernel: ir.Kernel) -> Key:
+    """The key of a kernel of the front end in the store on disk: all that its code depends on."""
+    return key_of([*_parts(kernel), *_surroundings(device)], f"{kernel.name} for {device.target}")
 
 
 def _origin(
@@ -248,7 +263,9 @@ def _files(folder: str) -> list[tuple[str, int, int]]:
     return found
 
 
-_WITHOUT_A_SAY = frozenset({"__pycache__", "interp", "launcher", "runtime", "testing", "tools"})
+_WITHOUT_A_SAY = frozenset(
+    {"__pycache__", "inspection", "interp", "launcher", "runtime", "testing", "tools"}
+)
 
 
 Definitions = Callable[[str, ir.Scalar], Definition | None]

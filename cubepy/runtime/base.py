@@ -230,6 +230,21 @@ class Device(ABC):
         """
         return None
 
+    @property
+    def description(self) -> str:
+        """What the driver calls it; "" where the name says all."""
+        return ""
+
+    @property
+    def announced(self) -> Mapping[str, object]:
+        """What the driver says of the device, for people."""
+        return {}
+
+    @property
+    def probed(self) -> Mapping[str, object]:
+        """What trying found out about it, for people: more to be trusted than announcements."""
+        return {}
+
     def time_places(
         self, artifact: Artifact, run: Callable[[LoadedKernel], None], seconds: float
     ) -> Mapping[Loc, int]:

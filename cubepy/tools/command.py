@@ -36,6 +36,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_show(words)
     _add_explore(words)
     word = words.add_parser("doctor", help="runtimes, devices, and why one is not there")
+    word.add_argument(
+        "--measure", action="store_true", help="what memory, arithmetic and launches reach"
+    )
     word.set_defaults(run=doctor)
     word = words.add_parser("config", help="every setting and where its value came from")
     word.add_argument("action", choices=["show"], nargs="?", default="show")
@@ -46,13 +49,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_kernel(word: Any) -> None:
+_KERNEL = "a file and a kernel in it; without one, those it has"
+
+
+def _add_kernel(word: Any, help: str = _KERNEL) -> None:
     """Which kernel, for which arguments."""
-    word.add_argument(
-        "kernel",
-        metavar="FILE[:KERNEL]",
-        help="a file and a kernel in it; without one, those it has",
-    )
+    word.add_argument("kernel", metavar="FILE[:KERNEL]", help=help)
     word.add_argument(
         "--signature", default="", metavar="ARGUMENTS",
         help="what the arguments are: 'x=f32[:], image=u8[:,:], a=f32, TILE=16'; "
@@ -124,6 +126,9 @@ def _add_cache(words: Any) -> None:
     action.set_defaults(run=prune)
     actions.add_parser("clear", help="drop everything").set_defaults(run=clear)
     actions.add_parser("verify", help="read all, remove what is damaged").set_defaults(run=verify)
-    action = actions.add_parser("explain", help="which part of a key differs from the nearest")
-    action.add_argument("digest", help="the beginning of a key, as `cache ls` shows it")
+    action = actions.add_parser(
+        "explain", help="whether a kernel's code is stored, or which part of its key is new"
+    )
+    _add_kernel(action, "FILE:KERNEL, or the beginning of a key as `cache ls` shows it")
+    action.add_argument("--device", default="", help="which it is compiled for: the default one")
     action.set_defaults(run=explain)

@@ -11,11 +11,12 @@ from cubepy import cache, config
 from cubepy.errors import CubeError
 from cubepy.runtime import Device, registry
 from cubepy.target import Features
+from cubepy.tools.peaks import measured_peaks
 
 __all__ = ["doctor"]
 
 
-def doctor(_: argparse.Namespace) -> int:
+def doctor(arguments: argparse.Namespace) -> int:
     """Print what this machine offers; the exit status is 1 if no runtime works."""
     print(f"cubepy {version('cubepy')}, Python {platform.python_version()}, {platform.machine()}")
     working = 0
@@ -28,8 +29,32 @@ def doctor(_: argparse.Namespace) -> int:
         working += bool(devices)
         for number, device in enumerate(devices):
             print(f"{name}:{number}: {_described(device)}")
+            for line in _facts(device):
+                print(f"  {line}")
+            for line in measured_peaks(device) if arguments.measure and name != _SLOW else ():
+                print(f"  measured: {line}", flush=True)
     print("\n".join([*_not_there(), *_machine()]))
     return 0 if working else 1
+
+
+# The interpreter has no peaks that would mean anything.
+_SLOW = "reference"
+
+
+def _facts(device: Device) -> Iterator[str]:
+    """What the driver announces, and what trying found."""
+    if device.description:
+        yield device.description
+    for name, values in (("announced", device.announced), ("probed", device.probed)):
+        if values:
+            listed = ", ".join(f"{key} {_shown(value)}" for key, value in values.items())
+            yield f"{name}: {listed}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 # Runtimes of other languages, which this version does not have.

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import re
 
-from cubepy import cache
+from cubepy import cache, config
+from cubepy.compiler import key_on
 from cubepy.errors import CubeError
+from cubepy.runtime import registry
+from cubepy.tools.launches import named_launch
 
 __all__ = ["clear", "explain", "list_entries", "prune", "verify"]
 
 SHOWN = 12  # characters of a digest, enough to name an entry
+_DIGEST = re.compile("[0-9a-f]*")
+# What a part of a key being another one means.
+_MEANING = {
+    "kernel": "another name",
+    "ir": "other source, arguments of other types or strides, comptime values, sizes or checks",
+    "target": "another target, or a device with other features",
+    "cubepy": "cubepy itself has changed",
+    "triple": "another system",
+    "cpu": "another processor",
+    "cpu features": "the processor offers other instructions",
+    "llvm passes": "LLVM is asked to try harder, or less hard",
+    "toolchain": "another version of LLVM",
+}
 
 
 def list_entries(_: argparse.Namespace) -> int:
@@ -48,11 +65,13 @@ def verify(_: argparse.Namespace) -> int:
 
 
 def explain(arguments: argparse.Namespace) -> int:
-    """Print which parts of an entry's key differ from those of the entry most like it."""
+    """Print what is stored of an entry or a kernel, and what tells it from the one most like it."""
+    if not _DIGEST.fullmatch(arguments.kernel):
+        return _explain_kernel(arguments)
     entries = cache.store().entries()
-    found = [entry for entry in entries if entry.key.digest.startswith(arguments.digest)]
+    found = [entry for entry in entries if entry.key.digest.startswith(arguments.kernel)]
     if len(found) != 1:
-        raise CubeError(f"{len(found)} entries begin with {arguments.digest!r}, expected one")
+        raise CubeError(f"{len(found)} entries begin with {arguments.kernel!r}, expected one")
     (entry,) = found
     others = [other for other in entries if other is not entry]
     print("\n".join(f"{name}: {digest}" for name, digest in entry.key.parts))
@@ -60,6 +79,32 @@ def explain(arguments: argparse.Namespace) -> int:
         print("there is no other entry to compare with")
         return 0
     nearest = min(others, key=lambda other: len(entry.key.differs_from(other.key)))
-    differing = ", ".join(entry.key.differs_from(nearest.key))
-    print(f"differs from {nearest.key.digest[:SHOWN]} in: {differing}")
+    print(_difference(entry.key, nearest))
     return 0
+
+
+def _explain_kernel(arguments: argparse.Namespace) -> int:
+    """Whether the code of a kernel on its device is stored; if not, which parts are new."""
+    launch = named_launch(arguments)
+    device = registry().device(arguments.device or config.current().runtime.device)
+    key = key_on(device, launch.inspect(str(device.target)).stages.lowered)
+    stored = next((each for each in cache.store().entries() if each.key == key), None)
+    print(f"{key.label}: {key.digest[:SHOWN]}")
+    if stored is not None:
+        print(f"stored: {stored.size} bytes in {stored.path}")
+        return 0
+    nearest = cache.store().nearest(key)
+    if nearest is None:
+        print("not stored: there is no entry at all")
+    else:
+        print(f"not stored: {_difference(key, nearest[0])}")
+    return 0
+
+
+def _difference(key: cache.Key, entry: cache.Entry) -> str:
+    """Which parts differ, and what that means."""
+    names = key.differs_from(entry.key)
+    label = f" ({entry.key.label})" if entry.key.label else ""
+    head = f"differs from {entry.key.digest[:SHOWN]}{label} in: {', '.join(names)}"
+    meant = [f"  {name}: {_MEANING[name]}" for name in names if name in _MEANING]
+    return "\n".join([head, *meant])

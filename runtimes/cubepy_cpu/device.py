@@ -104,6 +104,21 @@ class CpuDevice(Device):
         return entry.table_of(base)
 
     @property
+    def announced(self) -> Mapping[str, object]:
+        """The processor's own instructions."""
+        machine = host()
+        known = [each[1:] for each in machine.features.split(",") if each.startswith("+")]
+        return {"processor": machine.cpu, "system": machine.triple, "instructions": known}
+
+    @property
+    def probed(self) -> Mapping[str, object]:
+        """Whether launches are taken in machine code here."""
+        with late_import:
+            from cubepy_cpu import probe  # noqa: PLC0415 - every launch has asked before
+
+        return {"launches in machine code": probe.why_not() or True}
+
+    @property
     def toolchain(self) -> Sequence[tuple[str, bytes]]:
         return jit.settings(host())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import mul
 from typing import Any
 
@@ -34,7 +34,7 @@ from cubepy.runtime import (
 )
 from cubepy.target import Artifact, Target
 from cubepy_opencl.driver import binary_of, build, error_for, explained, load_binary, open_devices
-from cubepy_opencl.probe import build_options, features_of_device
+from cubepy_opencl.probe import announced, build_options, features_of_device, probed
 from cubepy_opencl.queues import OpenclStream, Queue
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
@@ -82,6 +82,16 @@ class OpenclDevice(Device):
     def description(self) -> str:
         """What the driver calls it."""
         return f"{self._device.name} ({self._device.platform.name})"
+
+    @property
+    def announced(self) -> Mapping[str, object]:
+        """Versions, and the extensions that kernels may use."""
+        return announced(self._device)
+
+    @property
+    def probed(self) -> Mapping[str, object]:
+        """What the probe of its driver found."""
+        return probed(self._context, self._device)
 
     @functools.cached_property
     def _context(self) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from cubepy.errors import BackendError
 from cubepy.target import Features
 from cubepy_opencl.driver import explained, program_of
 
-__all__ = ["build_options", "features_of_device"]
+__all__ = ["announced", "build_options", "features_of_device", "probed"]
 
 logger = logging.getLogger("cubepy.opencl")
 
@@ -77,8 +78,28 @@ def _c_version(device: Any) -> tuple[int, int]:
     return int(major), int(minor or 0)
 
 
-def features_of_device(context: Any, device: Any) -> Features:
-    """The features, tried out once a driver's version."""
+# Extensions that a kernel's features depend on.
+_EXTENSIONS = re.compile(r"cl_(khr_(int64|subgroup|fp16|fp64)|intel_(required_)?subgroup)\w*")
+
+
+def announced(device: Any) -> dict[str, object]:
+    """What the driver says of the device, for people."""
+    extensions = sorted(set(filter(_EXTENSIONS.fullmatch, str(device.extensions).split())))
+    exact = device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+    return {
+        "driver": device.driver_version,
+        "language": device.opencl_c_version.strip(),
+        "compute units": device.max_compute_units,
+        "local memory": device.local_mem_size,
+        "f64": bool(device.double_fp_config),
+        "exact division": bool(exact),
+        "denormals": bool(device.single_fp_config & cl.device_fp_config.DENORM),
+        "extensions": extensions,
+    }
+
+
+def probed(context: Any, device: Any) -> dict[str, Any]:
+    """What trying found out, once a driver's version."""
     platform = device.platform
     parts = [
         ("probe", _VERSION.encode() + (_FLOATS + _PLANES).encode()),
@@ -86,7 +107,13 @@ def features_of_device(context: Any, device: Any) -> Features:
         ("device", f"{device.name} {device.version} {device.extensions}".encode()),
     ]
     key = key_of(parts, f"probe of {device.name}")
-    found = json.loads(store().get_or_make(key, lambda: _tried(context, device)))
+    made: dict[str, Any] = json.loads(store().get_or_make(key, lambda: _tried(context, device)))
+    return made
+
+
+def features_of_device(context: Any, device: Any) -> Features:
+    """The features, from what was tried where that can be."""
+    found = probed(context, device)
     extensions = set(str(device.extensions).split())
     double = bool(device.double_fp_config)
     atomics = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,6 +59,17 @@ class WgpuDevice(Device):
         """What the driver calls it."""
         info = self._adapter.info
         return f"{info['device']} ({info['backend_type']}, {info['description']})"
+
+    @property
+    def announced(self) -> Mapping[str, object]:
+        """What the adapter offers."""
+        limits = self._adapter.limits
+        return {
+            "kind": self._adapter.info["adapter_type"],
+            "features": sorted(self._adapter.features),
+            "storage buffers": limits["max-storage-buffers-per-shader-stage"],
+            "largest buffer": limits["max-buffer-size"],
+        }
 
     @functools.cached_property
     def handle(self) -> Any:

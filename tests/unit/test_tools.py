@@ -1,5 +1,7 @@
 """The `cubepy` command: what it prints and how it fails."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +9,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from cubepy import cache, config, runtime
+from cubepy import cache, compiler, config, runtime
 from cubepy.errors import CubeError, RuntimeUnavailable
 from cubepy.inspection import example_arguments
 from cubepy.ir import parse_kernel
-from cubepy.tools import main
+from cubepy.tools import main, peaks
 from cubepy.tools.kernels import load_kernel
 
 KERNELS = '''"""Kernels to look at."""
@@ -255,6 +257,87 @@ def test_config_show_names_origins(
     assert run(capsys, "config") == (status, text, "")
 
 
+def test_doctor_says_what_was_announced_and_what_was_tried(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, text, _ = run(capsys, "doctor")
+    lines = text.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("cpu:0: "))
+    assert re.match(r"  announced: processor \w+, system \S+, instructions .*sse2", lines[at + 1])
+    assert re.match(r"  probed: launches in machine code (yes|it|this|no)", lines[at + 2])
+    for number, device in enumerate(devices_of("opencl")):
+        assert device.description in text
+        mine = lines[lines.index(f"  {device.description}") :]
+        assert "driver" in mine[1], number
+        assert re.match(r"  probed: .*division (yes|no).*fma (yes|no)", mine[2])
+
+
+def devices_of(name: str) -> Sequence[runtime.Device]:
+    """All devices of a runtime; none where it is missing."""
+    try:
+        return runtime.registry().runtime(name).devices()
+    except CubeError:
+        return ()
+
+
+def test_doctor_measures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures that this machine cannot have are not believed."""
+    monkeypatch.setattr(peaks, "_SECONDS", 0.05)
+    monkeypatch.setattr(peaks, "_MOST_ELEMENTS", 1 << 20)
+    monkeypatch.setattr(peaks, "_CHAINS", (2,))
+    only = runtime.Registry({"cpu": lambda: runtime.registry().runtime("cpu")})
+    monkeypatch.setattr("cubepy.tools.doctor.registry", lambda: only)
+    status, text, _ = run(capsys, "doctor", "--measure")
+    assert status == 0
+    memory = float(re.search(r"measured: memory ([\d.]+) GB/s", text)[1])  # type: ignore[index]
+    flops = float(re.search(r"measured: f32 ([\d.]+) GFLOP/s", text)[1])  # type: ignore[index]
+    launch = float(re.search(r"measured: launch ([\d.]+) µs", text)[1])  # type: ignore[index]
+    assert 0.1 < memory < 2000
+    assert 1 < flops < 256 * 64 * 6
+    assert 0.005 < launch < 2000
+
+
+def test_measured_kernels_compute_what_they_say() -> None:
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    out = np.zeros_like(x)
+    peaks.copied.over(64)(x, out)
+    assert (out == x).all()
+    x[:2] = 0.5, 1.0
+    peaks.multiplied.over(64)(x, out, 64, 3)
+    # Each chain goes to 2, its fixed point, so the sum of three goes to 6.
+    assert out.tolist() == [6.0] * 64
+    code = peaks.multiplied.inspect(x, out, 64, 2, target="cpu:x86-64-v3").asm
+    assert code.count("vfmadd") >= 4 * 2 * 4
+
+
+def test_cache_explains_a_kernel(
+    file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "store").mkdir(mode=0o700)
+    store = cache.DiskStore(tmp_path / "store", max_bytes=1 << 20)
+    monkeypatch.setattr(cache, "store", lambda: store)
+    monkeypatch.setattr(compiler, "store", lambda: store)
+    words = ("cache", "explain", f"{file}:Group.scale")
+    status, text, _ = run(capsys, *words)
+    assert status == 0
+    assert "not stored: there is no entry at all" in text
+    scale = load_kernel(f"{file}:Group.scale")
+    scale.over(4)(np.zeros(4, np.float32), 1.0)
+    _, text, _ = run(capsys, *words)
+    assert re.search(r"scale for cpu: \w{12}\nstored: \d+ bytes in ", text)
+    _, text, _ = run(capsys, *words, "--check", "unchecked")
+    assert "not stored: differs from" in text
+    assert text.splitlines()[1].endswith("(scale for cpu) in: ir")
+    assert "ir: other source, arguments of other types" in text
+    _, text, _ = run(capsys, *words[:2], f"{file}:paint", "--signature", "level=1, bias=u8")
+    assert "in: kernel, ir" in text
+
+
 def test_cache_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,10 +355,10 @@ def test_cache_commands(
     assert "saxpy for cpu" in text
     assert "2 entries" in text
     _, text, _ = run(capsys, "cache", "explain", second.digest[:8])
-    assert f"differs from {first.digest[:12]} in: text" in text
-    status, _, complaint = run(capsys, "cache", "explain", "zz")
+    assert f"differs from {first.digest[:12]} (saxpy for cpu) in: text" in text
+    status, _, complaint = run(capsys, "cache", "explain", "0000")
     assert status == 1
-    assert "0 entries begin with 'zz'" in complaint
+    assert "0 entries begin with '0000'" in complaint
     assert run(capsys, "cache", "verify")[:2] == (0, "0 damaged entries\n")
     damaged = store.entries()[0].path
     damaged.write_bytes(damaged.read_bytes()[:-5])

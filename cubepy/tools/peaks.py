@@ -1,0 +1,123 @@
+"""`cubepy doctor --measure`: what a device reaches, by kernels as anybody would write them.
+
+Copying large arrays for memory, independent chains of `fma` for arithmetic, an empty launch for
+what a launch costs. The best of several runs counts: what disturbs a run makes it slower only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import cubepy as cb
+from cubepy.errors import CubeError
+from cubepy.frontend import Array, Comptime, f32, i32
+from cubepy.runtime import Device
+
+__all__ = ["measured_peaks"]
+
+_FEWEST_ELEMENTS, _MOST_ELEMENTS = 1 << 18, 1 << 24
+_UNITS = 1 << 14
+_ENOUGH = 0.02  # seconds of one launch, beyond which it need not be longer
+_MOST_TRIPS = 1 << 12
+_TIMES = 4  # that a trip goes round the chains, written out
+# So many chains: a device that has several vectors a value needs few, another one many.
+_CHAINS = (2, 3, 8)
+_SECONDS = 0.3  # of repeating one measurement
+
+
+@cb.cube
+def copied(x: Array[f32], out: Array[f32]) -> None:
+    """One read and one write a unit."""
+    out[cb.ABSOLUTE_POS] = x[cb.ABSOLUTE_POS]
+
+
+@cb.cube
+def multiplied(x: Array[f32], out: Array[f32], trips: i32, CHAINS: Comptime[int]) -> None:  # noqa: N803
+    """Products and sums that do not wait for one another."""
+    i = cb.ABSOLUTE_POS
+    factor, term = x[0], x[1]
+    chains = cb.local_array(f32, CHAINS)
+    for chain in range(CHAINS):
+        chains[chain] = x[i] + f32(chain)
+    for _ in range(trips):
+        for each in cb.unroll(range(_TIMES * CHAINS)):
+            chains[each % CHAINS] = cb.fma(chains[each % CHAINS], factor, term)
+    total = 0.0
+    for chain in range(CHAINS):
+        total += chains[chain]
+    out[i] = total
+
+
+@cb.cube
+def nothing(out: Array[f32]) -> None:
+    """As little as a launch can do."""
+    if cb.ABSOLUTE_POS == 0:
+        out[0] = 1.0
+
+
+def measured_peaks(device: Device) -> Iterator[str]:
+    """Sentences, one a measurement; a measurement that the device refuses says why."""
+    for measure in (_memory, _arithmetic, _launch):
+        try:
+            yield measure(device)
+        except CubeError as error:
+            yield f"not measured: {str(error).splitlines()[0]}"
+
+
+def _memory(device: Device) -> str:
+    """As much as two arrays hold that are far larger than any cache, or take long enough."""
+    size = _FEWEST_ELEMENTS
+    while True:
+        x, out = device.array(np.ones(size, np.float32)), device.empty(size)
+        launch = partial(copied.over(size, check="unchecked"), x, out)
+        launch()
+        if size >= _MOST_ELEMENTS or _time(device, launch) > 10 * _ENOUGH:
+            seconds = _best(device, launch)
+            return f"memory {2 * 4 * size / seconds / 1e9:.3g} GB/s, read and written"
+        size *= 4
+
+
+def _arithmetic(device: Device) -> str:
+    x, out = device.array(np.full(_UNITS, 0.5, np.float32)), device.empty(_UNITS)
+    most = max(_rate(device, x, out, chains) for chains in _CHAINS)
+    return f"f32 {most / 1e9:.3g} GFLOP/s, by fma"
+
+
+def _rate(device: Device, x: Any, out: Any, chains: int) -> float:
+    """Operations a second, by launches that are just long enough to tell."""
+    trips, launch = 1, multiplied.over(_UNITS, check="unchecked")
+    launch(x, out, trips, chains)
+    while trips < _MOST_TRIPS and _time(device, partial(launch, x, out, trips, chains)) < _ENOUGH:
+        trips *= 2
+    seconds = _best(device, partial(launch, x, out, trips, chains))
+    return 2 * _UNITS * _TIMES * chains * trips / seconds
+
+
+def _launch(device: Device) -> str:
+    out = device.empty(1)
+    seconds = _best(device, lambda: nothing.over(1)(out), times=100) / 100
+    return f"launch {seconds * 1e6:.3g} µs"
+
+
+def _best(device: Device, launch: Callable[[], None], times: int = 1) -> float:
+    """The shortest time of so many launches and the wait for them, compiled before."""
+    launch()
+    device.sync()
+    end = time.perf_counter() + _SECONDS
+    best = _time(device, launch, times)
+    while time.perf_counter() < end:
+        best = min(best, _time(device, launch, times))
+    return best
+
+
+def _time(device: Device, launch: Callable[[], None], times: int = 1) -> float:
+    begin = time.perf_counter()
+    for _ in range(times):
+        launch()
+    device.sync()
+    return time.perf_counter() - begin
