@@ -193,7 +193,9 @@ from cubepy.runtime import (
     capture,
     default_device,
     device,
+    num_threads,
     set_default_device,
+    set_num_threads,
 )
 
 __all__ = [
@@ -320,6 +322,7 @@ __all__ = [
     "magnitude",
     "mul_hi",
     "normalize",
+    "num_threads",
     "plane_all",
     "plane_any",
     "plane_ballot",
@@ -347,6 +350,7 @@ __all__ = [
     "saturating_sub",
     "select",
     "set_default_device",
+    "set_num_threads",
     "shared",
     "sigmoid",
     "sign",

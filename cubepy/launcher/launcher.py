@@ -84,7 +84,17 @@ class _Learnt:
 class Launcher:
     """A kernel with its sizes, device and check: call it with arguments."""
 
-    __slots__ = ("_again", "_device", "_last", "_learnt", "_native", "_plans", "_resolver", "_work")
+    __slots__ = (
+        "_again",
+        "_device",
+        "_last",
+        "_learnt",
+        "_native",
+        "_plans",
+        "_recent",
+        "_resolver",
+        "_work",
+    )
 
     def __init__(
         self,
@@ -101,16 +111,17 @@ class Launcher:
         self._learnt: dict[Any, _Learnt] = {}
         self._last: _Learnt | None = None
         self._again: Again | None = None
+        self._recent: Record | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        again = self._again
         try:
-            self._launch(arguments, keywords)
+            if again is None or keywords or not again.launched(arguments):
+                self._launch(arguments, keywords)
         except CubeError as error:
             raise shortened(error) from error.__cause__
 
     def _launch(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        if self._again is not None and not keywords and self._again.launched(arguments):
-            return
         resolver = self._resolver
         if keywords or len(arguments) != resolver.positional:
             arguments = resolver.bind(arguments, keywords)
@@ -118,7 +129,7 @@ class Launcher:
         key = launch_key(arguments, resolver.comptime, frontend.comptime_key)
         record = self._record(plan, key, arguments)
         record.run(plan.device, plan.grid, arguments)
-        self._again = again_of(record, plan.grid, arguments)
+        self._remember(record, plan, arguments)
         if self._native is not None:
             learnt = self._last
             if learnt is None or learnt.record is not record:
@@ -131,6 +142,15 @@ class Launcher:
                     self._learnt.clear()
                 self._last = _Learnt(record, patience if usable else math.inf)
                 self._learnt[key] = self._last
+
+    def _remember(self, record: Record, plan: _Plan, arguments: Sequence[Any]) -> None:
+        """Be quick with the next launch, if two of one sort came one after the other."""
+        again, resolver = None, self._resolver
+        if record is self._recent and resolver.positional == len(arguments):
+            epoch = switches.epoch if self._device is None else None
+            taught = self._native is not None
+            again = again_of(record, plan.grid, arguments, resolver.comptime, epoch, taught=taught)
+        self._again, self._recent = again, record
 
     def __repr__(self) -> str:
         device = "" if self._device is None else f" on {self._device.name}"
@@ -295,7 +315,9 @@ class PreparedLaunch:
             record = self._record = resolver.resolve(plan.options, plan.device, values)
             self.learn(values)
         record.run(plan.device, plan.grid, values)
-        self._again = again_of(record, plan.grid, values)
+        if resolver.positional == len(values):
+            taught = self._native is not None
+            self._again = again_of(record, plan.grid, values, resolver.comptime, taught=taught)
 
     def learn(self, values: Sequence[Any]) -> None:
         """Let machine code take calls with values like these, if it can."""

@@ -28,7 +28,7 @@ class Watched:
         for namespace, name, value in self.names:
             if namespace.get(name, _DELETED) is not value:
                 return False
-        return all(_content(cell) is value for cell, value in self.cells)
+        return not self.cells or all(_content(cell) is value for cell, value in self.cells)
 
 
 def _content(cell: types.CellType) -> Any:

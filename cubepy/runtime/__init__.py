@@ -50,6 +50,7 @@ from cubepy.runtime.native import (
     NativeTable,
 )
 from cubepy.runtime.packing import Packer, grid_words, pack
+from cubepy.runtime.pattern import Pattern, pattern_of
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch, quick_launch
 from cubepy.runtime.recording import Recording, capture, recording_here
@@ -57,9 +58,11 @@ from cubepy.runtime.registry import (
     Registry,
     default_device,
     device,
+    num_threads,
     registry,
     runtime_names,
     set_default_device,
+    set_num_threads,
 )
 from cubepy.runtime.reports import (
     Prints,
@@ -99,6 +102,7 @@ __all__ = [
     "NativeKind",
     "NativeTable",
     "Packer",
+    "Pattern",
     "Prints",
     "QuickLaunch",
     "Recording",
@@ -135,7 +139,9 @@ __all__ = [
     "launch",
     "launch_key",
     "memory_owner",
+    "num_threads",
     "pack",
+    "pattern_of",
     "quick_launch",
     "raise_fault",
     "recording_here",
@@ -144,6 +150,7 @@ __all__ = [
     "report_block",
     "runtime_names",
     "set_default_device",
+    "set_num_threads",
     "shape_of",
     "size_class",
     "span_of",

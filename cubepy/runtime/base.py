@@ -310,6 +310,15 @@ class Runtime(ABC):
     def devices(self) -> Sequence[Device]:
         """Its devices, best first; raises RuntimeUnavailable with the reason."""
 
+    @property
+    def num_threads(self) -> int:
+        """How many threads of this process a large launch uses, the calling one included."""
+        return 1
+
+    def set_num_threads(self, count: int | None) -> None:
+        """Use `count` of them from the next launch on; None for as many as are worth having."""
+        raise RuntimeUnavailable(f"launches of {self.name} use no threads of this process")
+
     def assembly(self, artifact: Artifact) -> str:
         """The machine code of an artifact as text, on any machine; "" where there is none."""
         return ""

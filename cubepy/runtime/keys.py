@@ -25,14 +25,14 @@ from cubepy.runtime.arguments import (
 from cubepy.runtime.base import Device
 from cubepy.runtime.buffers import Buffer
 
-__all__ = ["device_of", "launch_key"]
+__all__ = ["ALIGNED", "CONTIGUOUS", "OWNED", "WRITEABLE", "device_of", "launch_key"]
 
 KeyOf = Callable[[Any], Hashable]
 _NUMBERS = frozenset({int, float, bool})
 # NumPy's bits for C-contiguous, aligned and writeable; the first two must be set to be usual.
-_CONTIGUOUS, _OWNED, _ALIGNED, _WRITEABLE = 0x0001, 0x0004, 0x0100, 0x0400
-_USUAL = _CONTIGUOUS | _ALIGNED
-_SEEN = _USUAL | _WRITEABLE
+CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x0001, 0x0004, 0x0100, 0x0400
+_USUAL = CONTIGUOUS | ALIGNED
+_SEEN = _USUAL | WRITEABLE
 
 
 def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -> tuple[Any, ...]:
@@ -42,7 +42,7 @@ def launch_key(values: Sequence[Any], comptime: Sequence[bool], key_of: KeyOf) -
     """
     parts: list[Any] = []
     arrays: list[Any] = []
-    owned = _OWNED
+    owned = OWNED
     for value, known in zip(values, comptime, strict=True):
         kind = type(value)
         if kind is ndarray and (shape := value.shape):

@@ -7,7 +7,7 @@ from the bindings of a launch.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from cubepy.target import Abi, Word, WordKind
 
 __all__ = ["Packer", "grid_words", "pack"]
 
+# Counts of cubes and extents along three axes, and the place of reports.
+_GRID_WORDS = 7
 # How `struct` writes a scalar into the low bytes of a word; integers fill the word by their sign.
 _FORMATS: dict[Scalar, str] = {F64: "d", F32: "f4x", F16: "e6x", BF16: "Q"}
 
@@ -29,11 +31,21 @@ class Packer:
     """
 
     def __init__(self, abi: Abi) -> None:
-        self._layout = struct.Struct("<" + "".join(map(_format, abi.words)))
+        formats = list(map(_format, abi.words))
+        self._layout = struct.Struct("<" + "".join(formats))
+        self._end = struct.Struct("<" + "".join(formats[-_GRID_WORDS:]))
+        #: The words of the arguments alone, given one by one.
+        self.pack_arguments: Callable[..., bytes] = struct.Struct(
+            "<" + "".join(formats[:-_GRID_WORDS])
+        ).pack
 
     def block(self, numbers: Iterable[float]) -> bytes:
         """A new block."""
         return self._layout.pack(*numbers)
+
+    def grid(self, grid: Grid) -> bytes:
+        """The words behind those of the arguments."""
+        return self._end.pack(*grid_words(grid))
 
 
 def _format(word: Word) -> str:

@@ -8,7 +8,7 @@ sure, by the key of the launch, that every array argument is of the kind it was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from operator import is_not
 from typing import Any
@@ -24,7 +24,7 @@ from cubepy.runtime.packing import Packer, scalar_word
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.targeted import memory_owner
 
-__all__ = ["MemoryLaunch", "QuickLaunch", "quick_launch"]
+__all__ = ["SAFE", "MemoryLaunch", "QuickLaunch", "quick_launch"]
 
 
 def quick_launch(
@@ -88,11 +88,26 @@ class QuickLaunch:
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
         """Launch and wait."""
+        self.run_on(grid)(self.words(grid, values))
+
+    def run_on(self, grid: Grid) -> Callable[[bytes], None]:
+        """What launches with a filled block, and waits."""
         known, run = self._last
         if known is not grid:
             run = self._device.words_launch(self._kernel, grid)
             self._last = (grid, run)
-        run(self.words(grid, values))
+        return run
+
+    @property
+    def packer(self) -> Packer:
+        """What fills its blocks."""
+        return self._packer
+
+    @property
+    def types_by_argument(self) -> Mapping[int, Type]:
+        """The type of each parameter of the kernel, by the number of its argument."""
+        types = self._kernel.artifact.abi.types
+        return {at: types[number] for number, at, _, _ in self._parameters}
 
     def words(self, grid: Grid, values: Sequence[Any]) -> bytes:
         """The argument block of a launch, once the memory of its buffers is ready."""
@@ -188,9 +203,7 @@ class MemoryLaunch:
 
 def _number(kernel: LoadedKernel, number: int, kind: _Kind, value: object) -> float:
     """A scalar argument as the packer takes it."""
-    if type(value) is float and (
-        kind is _Kind.F64 or (kind is _Kind.F32 and -_SAFE < value < _SAFE)
-    ):
+    if type(value) is float and (kind is _Kind.F64 or (kind is _Kind.F32 and -SAFE < value < SAFE)):
         return value  # packing rounds it, once
     artifact = kernel.artifact
     element = artifact.abi.types[number]
@@ -208,7 +221,7 @@ def _nothing(words: bytes) -> None:
 
 
 # Far from where a float would round to infinity in f32.
-_SAFE = 1e38
+SAFE = 1e38
 
 
 def _kind_of(device: Device, type_: Type, value: object, fact: ArrayFacts | None) -> _Kind:

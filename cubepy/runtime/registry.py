@@ -26,9 +26,11 @@ __all__ = [
     "Registry",
     "default_device",
     "device",
+    "num_threads",
     "registry",
     "runtime_names",
     "set_default_device",
+    "set_num_threads",
 ]
 
 GROUP = "cubepy.runtimes"
@@ -195,6 +197,16 @@ def default_device() -> Device:
 def set_default_device(target: str | Device) -> None:
     """Make `target` the device of launches that name none."""
     registry().set_default_device(device(target))
+
+
+def num_threads() -> int:
+    """How many threads a large launch on the CPU uses, the calling one included."""
+    return registry().runtime("cpu").num_threads
+
+
+def set_num_threads(count: int | None) -> None:
+    """Use `count` threads for launches on the CPU from now on; None for one a processor."""
+    registry().runtime("cpu").set_num_threads(count)
 
 
 def runtime_names() -> tuple[str, ...]:

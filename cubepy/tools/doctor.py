@@ -75,7 +75,7 @@ def _machine() -> Iterator[str]:
         yield f"processor: {error}"
     else:
         yield f"processor: {_processor(device.target.features)}"
-        yield f"threads: {getattr(runtime, 'num_threads', 1)}"
+        yield f"threads: {runtime.num_threads}"
     entries = cache.store().entries()
     size = sum(entry.size for entry in entries)
     state = "" if config.current().cache.enabled else " (switched off)"

@@ -13,7 +13,6 @@ import numpy as np
 
 import cubepy as cb
 from cubepy.launcher import Launcher
-from cubepy_cpu import set_num_threads
 
 __all__ = ["Job", "Launch", "Outcome", "Timing", "run_job"]
 
@@ -116,11 +115,11 @@ def run_job(job: Job, *, seconds: float = SECONDS) -> Outcome:
     first = _milliseconds(job.run)
     error = job.error()
     best, peer = _take_turns(job.run, job.peer, seconds)
-    set_num_threads(1)
+    cb.set_num_threads(1)
     try:
         alone = min(_milliseconds(job.run) for _ in range(FEWEST))
     finally:
-        set_num_threads(None)
+        cb.set_num_threads(None)
     error = float(np.maximum(error, job.error()))
     timing = Timing(first=first, best=best, alone=alone, peer=peer)
     return Outcome(job=job, error=error, timing=timing)

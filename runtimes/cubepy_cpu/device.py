@@ -182,8 +182,7 @@ class CpuDevice(Device):
         tasks, hint = code.tasks(grid), code.work(grid)
         if tasks and code.reports:
             return functools.partial(_launch_reporting, kernel, grid, tasks, hint)
-        entry, arena_bytes, run = code.entry, code.arena_bytes, threads.run
-        return lambda words: run(entry, words, tasks, arena_bytes, hint)
+        return threads.block_launch(code.entry, tasks, code.arena_bytes, hint)
 
     def words_replay(
         self, launches: Sequence[tuple[LoadedKernel, Grid, bytes]]

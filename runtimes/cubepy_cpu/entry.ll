@@ -846,6 +846,17 @@ forward:
   ret ptr %result.general
 }
 
+; Launch what a command says with another block; as `cubepy_run`.
+define i64 @cubepy_run_block(ptr %context, ptr %command, ptr %block) {
+  %entry = get ptr %command COMMAND_ENTRY
+  %tasks = get i64 %command COMMAND_TASKS
+  %hint = get i64 %command COMMAND_HINT
+  %arena_bytes = get i64 %command COMMAND_ARENA_BYTES
+  %pool = get ptr %context CONTEXT_POOL
+  %status = call i64 @cubepy_run(ptr %context, ptr %pool, ptr %entry, ptr %block, i64 %tasks, i64 %arena_bytes, i64 %hint)
+  ret i64 %status
+}
+
 ; Launch commands one after another; as `cubepy_run`, at the first that is not done.
 define i64 @cubepy_replay(ptr %context, ptr %commands, i64 %count) {
 start:

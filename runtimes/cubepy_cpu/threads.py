@@ -28,7 +28,15 @@ from cubepy_cpu import arena, jit, probe, worker_code
 from cubepy_cpu.host import processor_count
 from cubepy_cpu.structures import Command, Context
 
-__all__ = ["context", "machine_functions", "num_threads", "replay", "run", "set_num_threads"]
+__all__ = [
+    "block_launch",
+    "context",
+    "machine_functions",
+    "num_threads",
+    "replay",
+    "run",
+    "set_num_threads",
+]
 
 _JOIN_SECONDS = 2.0
 
@@ -51,6 +59,7 @@ class _Code:
     stop: _Function
     worker: _Function
     run: _Function | None
+    run_block: _Function | None
     replay: _Function | None
     sleeps: bool
 
@@ -95,6 +104,7 @@ def _load_code(futex: bool, native: bool) -> _Code:  # noqa: FBT001 - a key
         stop=function("stop", None, pointer)[1],
         worker=function("worker", None, pointer, pointer, number)[0],
         run=_run_function(function) if native else None,
+        run_block=function("run_block", number, pointer, pointer, pointer)[1] if native else None,
         replay=function("replay", number, pointer, pointer, number)[1] if native else None,
         sleeps=futex,
     )
@@ -348,6 +358,26 @@ def run(
     """
     if tasks > 0:
         (_state.pool or _make_pool()).run(entry, arguments, tasks, arena_bytes, work_hint)
+
+
+def block_launch(
+    entry: int, tasks: int, arena_bytes: int, work_hint: int
+) -> Callable[[bytes], None]:
+    """What calls `run` with these and a block of arguments, again and again."""
+    run_block = _code().run_block
+    if tasks <= 0 or run_block is None:
+        return lambda block: run(entry, block, tasks, arena_bytes, work_hint)
+    command = Command(entry, None, tasks, arena_bytes, work_hint)
+    address = ctypes.addressof(command)
+
+    def launch(block: bytes, kept: object = command) -> None:
+        status = run_block(_CONTEXT, address, block)
+        if status == worker_code.RUN_NO_MEMORY and _state.pool is None:
+            run(entry, block, tasks, arena_bytes, work_hint)
+        elif status:
+            _explain(status, arena_bytes)
+
+    return launch
 
 
 def replay(commands: int, count: int) -> None:

@@ -229,7 +229,7 @@ def test_doctor_names_every_runtime_and_why_one_is_missing(
     assert "cpu:0: target cpu" in text
     assert "reference:0: target reference, planes of 4" in text
     lines = dict(line.partition(": ")[::2] for line in text.splitlines())
-    assert lines["threads"] == str(runtime.registry().runtime("cpu").num_threads)  # type: ignore[attr-defined]
+    assert lines["threads"] == str(runtime.registry().runtime("cpu").num_threads)
     assert "bits" in lines["processor"]
     assert str(cache.store().folder) in lines["cache"]
     for name, language in (("cuda", "PTX"), ("wgpu", "WGSL")):

@@ -38,7 +38,8 @@ def test_long_work_lets_other_threads_run(count: int) -> None:
     took, seen = time.perf_counter() - begun, ticks[0] - before
     stop.set()
     ticker.join()
-    assert seen > 100 * took or took < 0.02
+    # Held back they would not run at all; how often they do is for a busy machine to say.
+    assert seen > 10 * took or took < 0.02
 
 
 def test_threads_launch_at_once() -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cubepy as cb
 from cubepy.errors import ArgumentError, OutOfMemoryError
+from cubepy.runtime import registry
 from cubepy_cpu import arena, jit, probe, threads, worker_code
 from cubepy_cpu.host import host, processor_count
 from cubepy_cpu.threads import Pool
@@ -390,6 +392,7 @@ thread.join()
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_fork_in_the_middle_of_a_launch_is_an_error_in_the_child_only() -> None:
     run_script("""
+import cubepy as cb
 from cubepy.errors import LaunchError
 children = []
 def handler(*_):
@@ -429,3 +432,23 @@ def test_interpreter_ends_at_once_and_quietly(script: str) -> None:
     begun = time.perf_counter()
     assert run_script(script) in {"", "1"}
     assert time.perf_counter() - begun < 20
+
+
+def test_the_number_is_set_and_told_from_the_package() -> None:
+    before = cb.num_threads()
+    try:
+        cb.set_num_threads(3)
+        assert cb.num_threads() == threads.num_threads() == 3
+        with pytest.raises(cb.errors.ArgumentError):
+            cb.set_num_threads(0)
+        assert cb.num_threads() == 3
+    finally:
+        cb.set_num_threads(None)
+    assert cb.num_threads() == before
+
+
+def test_other_runtimes_have_no_threads_to_set() -> None:
+    reference = registry().runtime("reference")
+    assert reference.num_threads == 1
+    with pytest.raises(cb.errors.RuntimeUnavailable, match="reference use no threads"):
+        reference.set_num_threads(2)

@@ -347,3 +347,27 @@ def test_random_views_do_what_they_do_as_arrays(seed: int, device: cb.Device) ->
         counted.over(size, device=device)(wrap(base[part]))
         expected[part] += 1
         assert np.array_equal(base, expected)
+
+
+def test_jax_both_ways() -> None:
+    """JAX's arrays never change: kernels read them, and JAX reads what kernels wrote."""
+    jax = pytest.importorskip("jax")
+    device = cb.device("cpu")
+    x, out = jax.numpy.arange(10, dtype=jax.numpy.float32), np.zeros(10, np.float32)
+    for _ in range(2):
+        double.over(10)(x, out)
+        assert out.tolist() == [2.0 * i for i in range(10)]
+    with pytest.raises(ArgumentError, match="read-only"):
+        double.over(10)(out, x)
+    halved = np.zeros(10, ml_dtypes.bfloat16)
+    halves.over(10)(x.astype(jax.numpy.bfloat16), halved)
+    assert halved.tolist() == [0.5 * i for i in range(10)]
+    buffer = device.array(out)
+    seen_by_jax = jax.dlpack.from_dlpack(buffer)
+    assert seen_by_jax.tolist() == out.tolist()
+    assert float(jax.numpy.sum(seen_by_jax)) == out.sum()
+    there = jax.dlpack.from_dlpack(device.array(np.ones(4, ml_dtypes.bfloat16)))
+    assert there.dtype == jax.numpy.bfloat16
+    kept = device.from_dlpack(x)
+    del x
+    assert kept.numpy().tolist() == list(range(10))
