@@ -97,13 +97,13 @@ class _Teller:
         for kinds, tell in _TELLERS:
             if isinstance(value, kinds):
                 return tell(self, value)
+        if dataclasses.is_dataclass(value) or isinstance(value, tuple):
+            return self._instance(value)  # a layout too, which has a function and more
         function = function_of(value)
         if function is not None:
             return ("kernel", self.function(function))
         if typing.get_origin(value) is not None:
             return ("generic", self.tell(typing.get_origin(value)), self._items(value))
-        if dataclasses.is_dataclass(value) or isinstance(value, tuple):
-            return self._instance(value)
         raise _UntoldError
 
     def pairs(self, values: Mapping[Any, Any] | None) -> Told:

@@ -87,7 +87,7 @@ def test_only_buffers_that_nobody_looks_at() -> None:
     first = np.zeros(9, np.uint32)
 
     def found(kernel: Any, *arguments: Any) -> int:
-        return len(tallied(kernel.over(9).inspect(*arguments).optimized))
+        return len(tallied(kernel.over(9).inspect(*arguments).stages.optimized))
 
     assert found(plain, x, counts) == 1
     assert found(summed, x, np.zeros(2, np.int64)) == 1

@@ -204,6 +204,29 @@ def test_a_change_of_the_launch_changes_the_origin(change: dict[str, Any], tmp_p
     assert changed != origin(tmp_path)
 
 
+def test_values_of_one_kind_have_origins_of_their_own() -> None:
+    """Layouts of the same function too: shape and storage are in the kernel."""
+
+    def kernel(x: cb.Array[cb.f32], layout: cb.Comptime[cb.Layout]) -> None:
+        x[0] = x.view(layout)[0, 0]
+
+    layouts = [
+        make(shape, *rest)
+        for shape in ((1, 8), (2, 8), (8, 8))
+        for make, rest in (
+            (cb.Layout.strided, ((4, 4),)), (cb.Layout.tiled, ((1, 2),)),
+            (cb.Layout.swizzled, (1,)), (cb.Layout.virtual, (min,)),
+        )
+    ]  # fmt: skip
+    source = frontend.capture(kernel)
+    told = set()
+    for layout in layouts:
+        arguments = {"x": np.zeros(64, np.float32), "layout": layout}
+        specialization = frontend.specialize(source, arguments, frontend.LaunchOptions())
+        told.add(frontend.origin_of(source, specialization))
+    assert len(told - {None}) == len(layouts)
+
+
 @pytest.mark.parametrize(
     "value",
     [
