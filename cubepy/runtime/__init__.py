@@ -26,6 +26,7 @@ from cubepy.runtime.base import (
 )
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.events import Event, HostEvent, Uses
+from cubepy.runtime.float_probe import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.runtime.grid import (
     Sizes,
     Triple,
@@ -79,6 +80,7 @@ from cubepy.runtime.switches import Switches, close_calls, reopen_calls, switche
 from cubepy.runtime.targeted import TargetedDevice, memory_owner
 
 __all__ = [
+    "FLOAT_RESULTS",
     "ArrayBinding",
     "ArrayFacts",
     "Binding",
@@ -133,6 +135,8 @@ __all__ = [
     "facts_of",
     "filled",
     "find_array",
+    "float_findings",
+    "float_operands",
     "grid_of",
     "grid_over",
     "grid_words",

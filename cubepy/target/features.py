@@ -38,7 +38,7 @@ class Features:
 
     For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
     most units of a launch, and elements along an axis (0: as many as an index counts).
-    `most_buffers`: storage buffers that a kernel may have.
+    `most_buffers`: storage buffers that a kernel may have. `doubles`: functions may use f64, u64.
     """
 
     plane_dim: int = 4
@@ -62,6 +62,7 @@ class Features:
     pinned: bool = False
     index_limit: int = 0
     most_buffers: int = 1 << 16
+    doubles: bool = False
 
     def emulates_planes(self, plane_dim: int) -> bool:
         """Whether planes of this size go through memory of the cube, and need all its units."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyopencl as cl
 
 from cubepy.cache import key_of, store
 from cubepy.errors import BackendError
+from cubepy.runtime import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.target import Features
 from cubepy_opencl.driver import explained, program_of
 
@@ -155,55 +157,13 @@ def _run(context: Any, queue: Any, kernel: Any, size: int, inputs: list[Array], 
 # ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _operands() -> tuple[Array, Array]:
-    """Ordinary numbers of many sizes, denormals, and the special values among each other."""
-    random = np.random.default_rng(7)
-    bits = random.integers(0, 1 << 32, (2, 8192), dtype=np.uint64).astype(np.uint32)
-    near = random.uniform(0.5, 2.0, (2, 8192)).astype(np.float32)
-    special = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38], np.float32)
-    pairs = np.stack(np.meshgrid(special, special)).reshape(2, -1)
-    a, b = np.concatenate([bits.view(np.float32), near, pairs], axis=1)
-    return a, b
-
-
-def _floats(context: Any, device: Any, queue: Any) -> dict[str, bool]:
-    a, b = _operands()
+def _floats(context: Any, device: Any, queue: Any) -> Mapping[str, bool]:
+    a, b = float_operands()
     with explained(f"the probe of {device.name}"):
         program = program_of(context, device, _FLOATS, build_options(device))
-        out = np.zeros((12, a.size), np.float32)
+        out = np.zeros((FLOAT_RESULTS, a.size), np.float32)
         _run(context, queue, cl.Kernel(program, "floats"), a.size, [a, b], out)
-    with np.errstate(all="ignore"):
-        wide = a.astype(np.float64) * b.astype(np.float64)  # exact
-        zero, three, five = (np.float32(number) for number in (0, 3, 5))
-        expected = [
-            a / b,
-            np.sqrt(np.abs(a)),
-            None,
-            a * np.float32(0.5),
-            (a + b) - a,
-            a * zero,
-            a - a,
-            a * three * five,
-            a * b + a,
-            a + zero,
-            a / a,
-            np.isnan(a).astype(np.float32),
-        ]
-    # one fused product that no two roundings give, in numbers that f64 holds exactly
-    inside = (np.abs(a) > 0.5) & (np.abs(a) < 2) & (np.abs(b) > 0.5) & (np.abs(b) < 2)
-    fused = (wide[inside] - a[inside]).astype(np.float32)
-    same = [each is None or _same(got, each) for got, each in zip(out, expected, strict=True)]
-    return {
-        "division": same[0] and same[1],
-        "fma": _same(out[2][inside], fused),
-        "denormals": same[3],
-        "strict": all(same[4:]),
-    }
-
-
-def _same(got: Array, expected: Array) -> bool:
-    both = np.isnan(got) & np.isnan(expected)
-    return bool(np.all(both | (got.view(np.uint32) == expected.view(np.uint32))))
+    return float_findings(a, b, out)
 
 
 # ── planes ──────────────────────────────────────────────────────────────────────────────────────

@@ -18,12 +18,14 @@ from cubepy.errors import BackendError, CubeError, DeviceLostError, LaunchError,
 from cubepy.location import excerpt
 from cubepy.target import Artifact
 
-__all__ = ["build", "error_for", "explained", "find_adapters", "open_device"]
+__all__ = ["build", "error_for", "explained", "find_adapters", "open_device", "pipeline_of"]
 
 _searching = threading.Lock()
 _BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 # naga's place of an error: `wgsl:7:12`.
 _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
+# What makes kernels better where there is it.
+_WANTED = frozenset({"subgroup", "subgroup-barrier", "shader-f64", "shader-int64"})
 _FOLDER = "XDG_RUNTIME_DIR"
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "Dx12")
 
@@ -61,7 +63,8 @@ def open_device(adapter: Any) -> Any:
     """A device with all that the adapter has."""
     with explained(str(adapter.info["device"])):
         limits: Mapping[str, int] = dict(adapter.limits)
-        return adapter.request_device_sync(required_limits=limits)
+        wanted = sorted(_WANTED & set(adapter.features))
+        return adapter.request_device_sync(required_limits=limits, required_features=wanted)
 
 
 def build(device: Any, artifact: Artifact) -> Any:

@@ -1,24 +1,170 @@
-"""What a wgpu device can do."""
+"""What a wgpu device can do, found by trying: what it announces are hints.
+
+Two small kernels are built and run when a device is first asked for its features. One divides,
+takes roots and fused products, meets denormals and the rewrites that compilers must not make; the
+other sees whether subgroups have one size and follow the order of the units. The answers are kept
+in the disk store under the driver's version.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from cubepy.records import replace
-from cubepy.target import Features, features_of
+import numpy as np
+import wgpu
 
-__all__ = ["features_of_device"]
+from cubepy.cache import key_of, store
+from cubepy.errors import BackendError
+from cubepy.late import LateLogger
+from cubepy.records import replace
+from cubepy.runtime import FLOAT_RESULTS, float_findings, float_operands
+from cubepy.target import Features, features_of
+from cubepy_wgpu.driver import explained, pipeline_of
+
+__all__ = ["features_of_device", "identity_of"]
+
+logger = LateLogger("cubepy.wgpu")
+
+Array = np.ndarray[Any, Any]
+_VERSION = "1"
+_DOUBLES = frozenset({"shader-f64", "shader-int64"})
+_PLANES_NEED = frozenset({"subgroup", "subgroup-barrier"})
+_FLOATS = """
+@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+@group(0) @binding(1) var<storage, read_write> a: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(64)
+fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
+    let i = unit.x;
+    let n = arrayLength(&a);
+    if (i >= n) {
+        return;
+    }
+    let x = a[i];
+    let y = b[i];
+    out[i] = x / y;
+    out[n + i] = sqrt(abs(x));
+    out[2u * n + i] = fma(x, y, -x);
+    out[3u * n + i] = x * 0.5;
+    out[4u * n + i] = (x + y) - x;
+    out[5u * n + i] = x * 0.0;
+    out[6u * n + i] = x - x;
+    out[7u * n + i] = x * 3.0 * 5.0;
+    out[8u * n + i] = x * y + x;
+    out[9u * n + i] = x + 0.0;
+    out[10u * n + i] = x / x;
+    out[11u * n + i] = select(0.0, 1.0, x != x);
+}
+"""
+# Units of the cubes that are tried, the last plane of one of them not full.
+_CUBES = (64, 96, 40)
+_PLANES = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(UNITS)
+fn probe(
+    @builtin(local_invocation_index) unit: u32,
+    @builtin(subgroup_size) size: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let neighbour = subgroupShuffle(unit, lane ^ 1u);
+    let right = lane == unit % size && neighbour == (unit ^ 1u);
+    out[unit] = select(0u, size, right);
+}
+"""
+
+
+def identity_of(adapter: Any) -> str:
+    """What tells one driver and its version from another."""
+    info = adapter.info
+    return f"{info['device']} {info['description']} {info['backend_type']} {wgpu.__version__}"
 
 
 def features_of_device(adapter: Any, device: Any) -> Features:
-    """The features of WGSL with the limits of the device."""
+    """The features, tried out once a driver's version."""
+    identity = identity_of(adapter)
+    parts = [
+        ("probe", (_VERSION + _FLOATS + _PLANES).encode()),
+        ("driver", identity.encode()),
+        ("features", " ".join(sorted(device.features)).encode()),
+    ]
+    key = key_of(parts, f"probe of {identity}")
+    found = json.loads(store().get_or_make(key, lambda: _tried(adapter, device)))
     limits = dict(device.limits)
+    plane = found["plane_dim"]
     return replace(
         features_of("wgsl", "naga"),
+        plane_dim=plane,
+        plane_sizes=frozenset({plane} if plane > 1 else ()),
+        shuffle="subgroupShuffle" if plane > 1 else "",
         max_cube_units=min(
             limits["max-compute-invocations-per-workgroup"],
             limits["max-compute-workgroup-size-x"],
         ),
         shared_bytes=limits["max-compute-workgroup-storage-size"],
         most_buffers=limits["max-storage-buffers-per-shader-stage"],
+        exact_division=found["division"],
+        fma=found["fma"],
+        pinned=not found["strict"],
+        doubles=set(device.features) >= _DOUBLES,
     )
+
+
+def _tried(adapter: Any, device: Any) -> bytes:
+    floats = _floats(device)
+    if not floats["denormals"]:
+        logger.warning("%s: arithmetic of f32 flushes denormals", adapter.info["device"])
+    found = {**floats, "plane_dim": _plane_dim(adapter, device)}
+    return json.dumps(found, sort_keys=True).encode()
+
+
+def _run(device: Any, text: str, cubes: int, out: Array, *inputs: Array) -> Array:
+    """What a kernel of a probe writes to its first buffer."""
+    with explained("the probe"):
+        pipeline = pipeline_of(device, text, "probe")
+        uses = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
+        memories = [
+            device.create_buffer_with_data(data=each, usage=uses) for each in (out, *inputs)
+        ]
+        bound = device.create_bind_group(
+            layout=pipeline.get_bind_group_layout(0),
+            entries=[
+                {"binding": number, "resource": {"buffer": each, "offset": 0, "size": each.size}}
+                for number, each in enumerate(memories)
+            ],
+        )
+        encoder = device.create_command_encoder()
+        work = encoder.begin_compute_pass()
+        work.set_pipeline(pipeline)
+        work.set_bind_group(0, bound)
+        work.dispatch_workgroups(cubes)
+        work.end()
+        device.queue.submit([encoder.finish()])
+        return np.frombuffer(device.queue.read_buffer(memories[0]), out.dtype)
+
+
+def _floats(device: Any) -> Mapping[str, bool]:
+    a, b = float_operands()
+    out = np.zeros(FLOAT_RESULTS * a.size, np.float32)
+    made = _run(device, _FLOATS, -(-a.size // 64), out, a, b)
+    return float_findings(a, b, made.reshape(FLOAT_RESULTS, -1))
+
+
+def _plane_dim(adapter: Any, device: Any) -> int:
+    """The size of all subgroups, or 1 where there are none, or of several sizes.
+
+    A GPU that announces several may choose another for the next kernel; a processor does not.
+    """
+    info = adapter.info
+    fixed = info["stackgroup_min_size"] == info["stackgroup_max_size"]
+    if not set(device.features) >= _PLANES_NEED or not (fixed or info["adapter_type"] == "CPU"):
+        return 1
+    sizes: set[int] = set()
+    for units in _CUBES:
+        text = _PLANES.replace("UNITS", str(units))
+        try:
+            sizes |= set(_run(device, text, 1, np.zeros(units, np.uint32)).tolist())
+        except BackendError:
+            return 1
+    return max(sizes) if len(sizes) == 1 and 0 not in sizes else 1

@@ -59,13 +59,14 @@ class WgslKernel(Language):
         self.kernel = kernel
         self.features: Features = target.features
         self.names = names
-        self.prelude = Prelude()
+        self.prelude = Prelude(doubles=target.features.doubles)
         self.functions: dict[str, str] = {}
         self.shared: dict[str, str] = {}
         self.shared_bytes = 0
         self.faults: list[Fault] = []
         self.prints: list[Print] = []
         self.positions = Positions(cube_dim=kernel.cube_dim, plane_dim=target.plane_dim(kernel))
+        self.planes_emulated = target.features.emulates_planes(self.positions.plane_dim)
         self.current_function = ""
         self._memories: dict[Op, Memory] = {}
         self._ranges: Ranges = analyze_ranges(kernel, target.features.index_limit)

@@ -1,4 +1,6 @@
 // Functions that generated WGSL calls; each kernel gets those it needs, without these comments.
+// They have one way through: compilers of drivers write them into the kernel wherever they are
+// called, and a branch or an early return there costs them more than the work does.
 // A 64-bit integer is a pair of words, low word first. `launch.zero` is 0, which no compiler knows.
 
 // ── what compilers must not see through ────────────────────────────────────────────────────────
@@ -18,54 +20,36 @@ fn cb_held(value: bool) -> bool {
 // ── integers of one word ───────────────────────────────────────────────────────────────────────
 
 fn cb_trunc_div_i32(a: i32, b: i32) -> i32 {
-    if (b == 0) {
-        return 0;
-    }
-    if (b == -1) {
-        return -a;
-    }
-    return a / b;
+    let quotient = a / select(b, 1, b == 0 || b == -1);
+    return select(select(quotient, -a, b == -1), 0, b == 0);
 }
 
 fn cb_trunc_rem_i32(a: i32, b: i32) -> i32 {
-    if (b == 0 || b == -1) {
-        return 0;
-    }
-    return a - a / b * b;
+    let divisor = select(b, 1, b == 0 || b == -1);
+    return a - a / divisor * divisor;
 }
 
 fn cb_floor_div_i32(a: i32, b: i32) -> i32 {
-    if (b == 0) {
-        return 0;
-    }
-    if (b == -1) {
-        return -a;
-    }
-    let quotient = a / b;
-    let rest = a - quotient * b;
-    return select(quotient, quotient - 1, rest != 0 && ((rest < 0) != (b < 0)));
+    let divisor = select(b, 1, b == 0 || b == -1);
+    let quotient = a / divisor;
+    let rest = a - quotient * divisor;
+    let floored = quotient - i32(rest != 0 && ((rest < 0) != (b < 0)));
+    return select(select(floored, -a, b == -1), 0, b == 0);
 }
 
 fn cb_floor_mod_i32(a: i32, b: i32) -> i32 {
-    if (b == 0 || b == -1) {
-        return 0;
-    }
-    let rest = a - a / b * b;
+    let divisor = select(b, 1, b == 0 || b == -1);
+    let rest = a - a / divisor * divisor;
     return select(rest, rest + b, rest != 0 && ((rest < 0) != (b < 0)));
 }
 
 fn cb_div_u32(a: u32, b: u32) -> u32 {
-    if (b == 0u) {
-        return 0u;
-    }
-    return a / b;
+    return select(a / max(b, 1u), 0u, b == 0u);
 }
 
 fn cb_mod_u32(a: u32, b: u32) -> u32 {
-    if (b == 0u) {
-        return 0u;
-    }
-    return a - a / b * b;
+    let divisor = max(b, 1u);
+    return a - a / divisor * divisor;
 }
 
 fn cb_shl_i32(value: i32, count: u32) -> i32 {
@@ -113,36 +97,28 @@ fn cb_power_u32(base: u32, exponent: vec2<u32>) -> u32 {
 }
 
 fn cb_power_i32(base: i32, exponent: vec2<u32>) -> i32 {
-    if ((exponent.y >> 31u) != 0u) {
-        if (base == 1) {
-            return 1;
-        }
-        return select(0, select(1, -1, (exponent.x & 1u) != 0u), base == -1);
-    }
-    return bitcast<i32>(cb_power_u32(bitcast<u32>(base), exponent));
+    let inverse = select(i32(base == 1), select(1, -1, (exponent.x & 1u) != 0u), base == -1);
+    let negative = (exponent.y >> 31u) != 0u;
+    let size = select(exponent, vec2<u32>(0u, 0u), negative);
+    return select(bitcast<i32>(cb_power_u32(bitcast<u32>(base), size)), inverse, negative);
 }
 
 fn cb_power_of_u32(base: u32, exponent: vec2<u32>) -> u32 {
-    if ((exponent.y >> 31u) != 0u) {
-        return u32(base == 1u);
-    }
-    return cb_power_u32(base, exponent);
+    let negative = (exponent.y >> 31u) != 0u;
+    let size = select(exponent, vec2<u32>(0u, 0u), negative);
+    return select(cb_power_u32(base, size), u32(base == 1u), negative);
 }
 
 fn cb_trips_i32(start: i32, stop: i32, step: i32) -> u32 {
     let rises = step > 0;
-    if (step == 0 || select(start <= stop, start >= stop, rises)) {
-        return 0u;
-    }
+    let runs = step != 0 && select(start > stop, start < stop, rises);
     let distance = select(u32(start) - u32(stop), u32(stop) - u32(start), rises);
-    return (distance - 1u) / select(0u - u32(step), u32(step), rises) + 1u;
+    let size = max(select(0u - u32(step), u32(step), rises), 1u);
+    return select(0u, (distance - 1u) / size + 1u, runs);
 }
 
 fn cb_trips_u32(start: u32, stop: u32, step: u32) -> u32 {
-    if (step == 0u || start >= stop) {
-        return 0u;
-    }
-    return (stop - start - 1u) / step + 1u;
+    return select(0u, (stop - start - 1u) / max(step, 1u) + 1u, step != 0u && start < stop);
 }
 
 // ── integers of two words ──────────────────────────────────────────────────────────────────────
@@ -240,38 +216,34 @@ fn cb_max_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // The quotient in x and y, the rest in z and w; for a divisor that is not 0.
 fn cb_divided_u64(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
-    if (a.y == 0u && b.y == 0u) {
-        let quotient = a.x / b.x;
-        return vec4<u32>(quotient, 0u, a.x - quotient * b.x, 0u);
-    }
-    var quotient = vec2<u32>(0u, 0u);
-    var rest = vec2<u32>(0u, 0u);
-    for (var bit = 0u; bit < 64u; bit++) {
-        let at = 63u - bit;
-        let next = cb_shr_u64(a, at).x & 1u;
-        let over = (rest.y >> 31u) != 0u;
-        rest = vec2<u32>((rest.x << 1u) | next, (rest.y << 1u) | (rest.x >> 31u));
-        quotient = vec2<u32>(quotient.x << 1u, (quotient.y << 1u) | (quotient.x >> 31u));
-        if (over || !cb_less_u64(rest, b)) {
-            rest = cb_sub_64(rest, b);
-            quotient.x |= 1u;
+    let divisor = max(b.x, 1u);
+    var quotient = vec2<u32>(a.x / divisor, 0u);
+    var rest = vec2<u32>(a.x - quotient.x * divisor, 0u);
+    if (a.y != 0u || b.y != 0u) {
+        quotient = vec2<u32>(0u, 0u);
+        rest = quotient;
+        for (var bit = 0u; bit < 64u; bit++) {
+            let next = cb_shr_u64(a, 63u - bit).x & 1u;
+            let over = (rest.y >> 31u) != 0u;
+            rest = vec2<u32>((rest.x << 1u) | next, (rest.y << 1u) | (rest.x >> 31u));
+            let takes = over || !cb_less_u64(rest, b);
+            rest = select(rest, cb_sub_64(rest, b), takes);
+            quotient = vec2<u32>(quotient.x << 1u, (quotient.y << 1u) | (quotient.x >> 31u));
+            quotient.x |= u32(takes);
         }
     }
     return vec4<u32>(quotient, rest);
 }
 
 fn cb_div_u64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    if (all(b == vec2<u32>(0u, 0u))) {
-        return b;
-    }
-    return cb_divided_u64(a, b).xy;
+    let zero = vec2<u32>(0u, 0u);
+    let nothing = all(b == zero);
+    return select(cb_divided_u64(a, select(b, vec2<u32>(1u, 0u), nothing)).xy, zero, nothing);
 }
 
 fn cb_mod_u64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    if (all(b == vec2<u32>(0u, 0u))) {
-        return b;
-    }
-    return cb_divided_u64(a, b).zw;
+    let nothing = all(b == vec2<u32>(0u, 0u));
+    return cb_divided_u64(a, select(b, vec2<u32>(1u, 0u), nothing)).zw;
 }
 
 fn cb_trunc_div_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
@@ -338,45 +310,39 @@ fn cb_power_64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
 }
 
 fn cb_power_of_u64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
-    if (cb_negative_64(exponent)) {
-        return vec2<u32>(u32(all(base == vec2<u32>(1u, 0u))), 0u);
-    }
-    return cb_power_64(base, exponent);
+    let negative = cb_negative_64(exponent);
+    let size = select(exponent, vec2<u32>(0u, 0u), negative);
+    let inverse = vec2<u32>(u32(all(base == vec2<u32>(1u, 0u))), 0u);
+    return select(cb_power_64(base, size), inverse, negative);
 }
 
 fn cb_power_i64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
-    if (!cb_negative_64(exponent)) {
-        return cb_power_64(base, exponent);
-    }
+    let negative = cb_negative_64(exponent);
+    let zero = vec2<u32>(0u, 0u);
     let one = vec2<u32>(1u, 0u);
-    if (all(base == one)) {
-        return one;
-    }
     let minus_one = vec2<u32>(0xffffffffu, 0xffffffffu);
-    if (all(base == minus_one)) {
-        return select(one, minus_one, (exponent.x & 1u) != 0u);
-    }
-    return vec2<u32>(0u, 0u);
+    let power = cb_power_64(base, select(exponent, zero, negative));
+    let turned = select(one, minus_one, (exponent.x & 1u) != 0u);
+    let inverse = select(select(zero, turned, all(base == minus_one)), one, all(base == one));
+    return select(power, inverse, negative);
 }
 
 fn cb_trips_u64(start: vec2<u32>, stop: vec2<u32>, step: vec2<u32>) -> vec2<u32> {
     let zero = vec2<u32>(0u, 0u);
-    if (all(step == zero) || !cb_less_u64(start, stop)) {
-        return zero;
-    }
+    let runs = any(step != zero) && cb_less_u64(start, stop);
     let last = cb_sub_64(cb_sub_64(stop, start), vec2<u32>(1u, 0u));
-    return cb_add_64(cb_div_u64(last, step), vec2<u32>(1u, 0u));
+    return select(zero, cb_add_64(cb_div_u64(last, step), vec2<u32>(1u, 0u)), runs);
 }
 
 fn cb_trips_i64(start: vec2<u32>, stop: vec2<u32>, step: vec2<u32>) -> vec2<u32> {
     let zero = vec2<u32>(0u, 0u);
     let falls = cb_negative_64(step);
-    if (all(step == zero) || !select(cb_less_i64(start, stop), cb_less_i64(stop, start), falls)) {
-        return zero;
-    }
-    let distance = select(cb_sub_64(stop, start), cb_sub_64(start, stop), falls);
-    let last = cb_sub_64(distance, vec2<u32>(1u, 0u));
-    return cb_add_64(cb_div_u64(last, cb_abs_64(step)), vec2<u32>(1u, 0u));
+    let near = select(start, stop, falls);
+    let far = select(stop, start, falls);
+    let runs = any(step != zero) && cb_less_i64(near, far);
+    let last = cb_sub_64(cb_sub_64(far, near), vec2<u32>(1u, 0u));
+    let trips = cb_add_64(cb_div_u64(last, cb_abs_64(step)), vec2<u32>(1u, 0u));
+    return select(zero, trips, runs);
 }
 
 fn cb_inside(subscript: vec2<u32>, extent: i32) -> bool {
@@ -436,30 +402,22 @@ fn cb_copysign(size: f32, sign: f32) -> f32 {
 }
 
 fn cb_sign(value: f32) -> f32 {
-    if (cb_isnan(value) || !cb_nonzero(value)) {
-        return value;
-    }
-    return cb_copysign(1.0, value);
+    return select(cb_copysign(1.0, value), value, cb_isnan(value) || !cb_nonzero(value));
 }
 
 // ── floats: rounding to integers ───────────────────────────────────────────────────────────────
 
 fn cb_trunc(value: f32) -> f32 {
     let bits = bitcast<u32>(value);
-    let exponent = i32((bits >> 23u) & 255u) - 127;
-    if (exponent < 0) {
-        return bitcast<f32>(bits & 0x80000000u);
-    }
-    let mask = 0x7fffffu >> min(u32(exponent), 31u);
+    let exponent = (bits >> 23u) & 255u;
+    let mask = select(0x7fffffu >> min(exponent - 127u, 31u), 0x7fffffffu, exponent < 127u);
     return bitcast<f32>(bits & ~mask);
 }
 
 fn cb_floor(value: f32) -> f32 {
     let whole = cb_trunc(value);
-    if ((bitcast<u32>(value) >> 31u) != 0u && bitcast<u32>(whole) != bitcast<u32>(value)) {
-        return whole - 1.0;
-    }
-    return whole;
+    let below = (bitcast<u32>(value) >> 31u) != 0u && bitcast<u32>(whole) != bitcast<u32>(value);
+    return select(whole, whole - 1.0, below);
 }
 
 fn cb_ceil(value: f32) -> f32 {
@@ -468,20 +426,13 @@ fn cb_ceil(value: f32) -> f32 {
 
 fn cb_round(value: f32) -> f32 {
     let bits = bitcast<u32>(value);
-    let exponent = i32((bits >> 23u) & 255u) - 127;
-    if (exponent >= 23) {
-        return value;
-    }
-    if (exponent < -1) {
-        return bitcast<f32>(bits & 0x80000000u);
-    }
-    if (exponent == -1) {
-        return bitcast<f32>((bits & 0x80000000u) | select(0u, 0x3f800000u, (bits & 0x7fffffu) != 0u));
-    }
-    let place = 23u - u32(exponent);
-    let odd = (bits >> place) & 1u;
-    let moved = bits + (1u << (place - 1u)) - 1u + odd;
-    return bitcast<f32>((moved >> place) << place);
+    let size = bits & 0x7fffffffu;
+    let place = 150u - clamp(size >> 23u, 127u, 149u);
+    let odd = (size >> place) & 1u;
+    let near = ((size + (1u << (place - 1u)) - 1u + odd) >> place) << place;
+    let small = select(0u, 0x3f800000u, size > 0x3f000000u);
+    let rounded = select(near, small, size < 0x3f800000u);
+    return bitcast<f32>((bits & 0x80000000u) | select(rounded, size, size >= 0x4b000000u));
 }
 
 // ── floats: exact arithmetic in integers ───────────────────────────────────────────────────────
@@ -490,59 +441,37 @@ fn cb_round(value: f32) -> f32 {
 fn cb_parts(value: f32) -> vec2<u32> {
     let bits = bitcast<u32>(value) & 0x7fffffffu;
     let exponent = bits >> 23u;
-    if (exponent != 0u) {
-        return vec2<u32>((bits & 0x7fffffu) | 0x800000u, exponent);
-    }
     let moved = countLeadingZeros(bits) - 8u;
-    return vec2<u32>(bits << moved, 1u - moved);
+    let small = vec2<u32>(bits << (moved & 31u), 1u - moved);
+    let plain = vec2<u32>((bits & 0x7fffffu) | 0x800000u, exponent);
+    return select(plain, small, exponent == 0u);
 }
 
 // The float of a significand whose highest bit is 2^30 and lowest stands for all that follows;
 // rounded to nearest even, or to odd, from which a second rounding is right.
 fn cb_rounded(sign: u32, exponent: i32, significand: u32, odd: bool) -> f32 {
-    var rest = significand;
-    var scale = exponent;
-    if (scale <= 0) {
-        let places = min(u32(1 - scale), 31u);
-        rest = (rest >> places) | u32((rest & ((1u << places) - 1u)) != 0u);
-        scale = 1;
-    }
+    let places = u32(clamp(1 - exponent, 0, 31));
+    let rest = (significand >> places) | u32((significand & ((1u << places) - 1u)) != 0u);
+    let scale = max(exponent, 1);
     let lost = rest & 127u;
-    var kept = rest >> 7u;
-    if (odd) {
-        kept |= u32(lost != 0u);
-    } else {
-        kept += u32(lost > 64u || (lost == 64u && (kept & 1u) != 0u));
-    }
-    let bits = (u32(scale - 1) << 23u) + kept;
-    if (scale >= 255 || bits >= 0x7f800000u) {
-        return bitcast<f32>(sign | select(0x7f800000u, 0x7f7fffffu, odd));
-    }
-    return bitcast<f32>(sign | bits);
+    let kept = rest >> 7u;
+    let near = kept + u32(lost > 64u || (lost == 64u && (kept & 1u) != 0u));
+    let chosen = select(near, kept | u32(lost != 0u), odd);
+    let bits = (u32(scale - 1) << 23u) + chosen;
+    let most = select(0x7f800000u, 0x7f7fffffu, odd);
+    return bitcast<f32>(sign | select(bits, most, scale >= 255 || bits >= 0x7f800000u));
 }
 
 // A pair of words as a float, times a power of two.
 fn cb_float_of(sign: u32, size: vec2<u32>, scale: i32, odd: bool) -> f32 {
-    if (all(size == vec2<u32>(0u, 0u))) {
-        return bitcast<f32>(sign);
-    }
     let zeros = cb_clz_64(size).x;
     let moved = cb_shl_64(size, zeros);
     let significand = (moved.y >> 1u) | u32(moved.x != 0u || (moved.y & 1u) != 0u);
-    return cb_rounded(sign, scale + 190 - i32(zeros), significand, odd);
+    let made = cb_rounded(sign, scale + 190 - i32(zeros), significand, odd);
+    return select(made, bitcast<f32>(sign), zeros == 64u);
 }
 
 fn cb_div(a: f32, b: f32) -> f32 {
-    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
-    if (cb_isnan(a) || cb_isnan(b) || (cb_isinf(a) && cb_isinf(b)) || !(cb_nonzero(a) || cb_nonzero(b))) {
-        return cb_bits(0x7fc00000u);
-    }
-    if (cb_isinf(a) || !cb_nonzero(b)) {
-        return bitcast<f32>(sign | 0x7f800000u);
-    }
-    if (cb_isinf(b) || !cb_nonzero(a)) {
-        return bitcast<f32>(sign);
-    }
     let above = cb_parts(a);
     let below = cb_parts(b);
     let less = above.x < below.x;
@@ -553,119 +482,99 @@ fn cb_div(a: f32, b: f32) -> f32 {
         quotient = (quotient << 1u) | u32(takes);
         rest = select(rest, rest - below.x, takes) << 1u;
     }
+    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
     let exponent = i32(above.y) - i32(below.y) + 127 - i32(less);
-    return cb_rounded(sign, exponent, (quotient << 5u) | u32(rest != 0u), false);
+    let made = cb_rounded(sign, exponent, (quotient << 5u) | u32(rest != 0u), false);
+    let nothing = bitcast<f32>(sign);
+    let small = select(made, nothing, cb_isinf(b) || !cb_nonzero(a));
+    let endless = bitcast<f32>(sign | 0x7f800000u);
+    let large = select(small, endless, cb_isinf(a) || !cb_nonzero(b));
+    let neither = !(cb_nonzero(a) || cb_nonzero(b)) || (cb_isinf(a) && cb_isinf(b));
+    return select(large, cb_bits(0x7fc00000u), cb_isnan(a) || cb_isnan(b) || neither);
 }
 
 fn cb_sqrt(value: f32) -> f32 {
-    if (cb_isnan(value) || !cb_nonzero(value)) {
-        return value;
-    }
-    if ((bitcast<u32>(value) >> 31u) != 0u) {
-        return cb_bits(0x7fc00000u);
-    }
-    if (cb_isinf(value)) {
-        return value;
-    }
     let parts = cb_parts(value);
     let exponent = i32(parts.y) - 127;
-    let uneven = (exponent & 1) != 0;
     // 24 or 25 bits, and zeros behind them, two bits a digit of the root
-    var radicand = vec2<u32>(0u, select(parts.x, parts.x << 1u, uneven) << 7u);
+    var radicand = (parts.x << u32(exponent & 1)) << 7u;
     var root = 0u;
     var rest = 0u;
     for (var digit = 0; digit < 26; digit++) {
-        rest = (rest << 2u) | (radicand.y >> 30u);
-        radicand = cb_shl_64(radicand, 2u);
+        rest = (rest << 2u) | (radicand >> 30u);
+        radicand <<= 2u;
         let trial = (root << 2u) | 1u;
         let takes = rest >= trial;
         rest = select(rest, rest - trial, takes);
         root = (root << 1u) | u32(takes);
     }
-    return cb_rounded(0u, (exponent >> 1u) + 127, (root << 5u) | u32(rest != 0u), false);
+    let made = cb_rounded(0u, (exponent >> 1u) + 127, (root << 5u) | u32(rest != 0u), false);
+    let same = cb_isnan(value) || !cb_nonzero(value) || bitcast<u32>(value) == 0x7f800000u;
+    let negative = (bitcast<u32>(value) >> 31u) != 0u;
+    return select(select(made, cb_bits(0x7fc00000u), negative), value, same);
 }
 
 fn cb_fmod(a: f32, b: f32) -> f32 {
-    let sign = bitcast<u32>(a) & 0x80000000u;
-    if (!cb_isfinite(a) || cb_isnan(b) || !cb_nonzero(b)) {
-        return cb_bits(0x7fc00000u);
-    }
-    if ((bitcast<u32>(a) & 0x7fffffffu) < (bitcast<u32>(b) & 0x7fffffffu)) {
-        return a;
-    }
     let above = cb_parts(a);
     let below = cb_parts(b);
+    let less = (bitcast<u32>(a) & 0x7fffffffu) < (bitcast<u32>(b) & 0x7fffffffu);
+    let known = cb_isfinite(a) && !cb_isnan(b) && cb_nonzero(b);
+    let last = select(-1, i32(above.y) - i32(below.y), known && !less);
     var rest = above.x;
-    for (var steps = i32(above.y) - i32(below.y); steps > 0; steps--) {
+    for (var step = 0; step < last; step++) {
         rest = select(rest, rest - below.x, rest >= below.x) << 1u;
     }
     rest = select(rest, rest - below.x, rest >= below.x);
-    return cb_float_of(sign, vec2<u32>(rest, 0u), i32(below.y) - 150, false);
+    let sign = bitcast<u32>(a) & 0x80000000u;
+    let made = cb_float_of(sign, vec2<u32>(rest, 0u), i32(below.y) - 150, false);
+    return select(cb_bits(0x7fc00000u), select(made, a, less), known);
 }
 
 fn cb_floor_mod(a: f32, b: f32) -> f32 {
     let rest = cb_fmod(a, b);
-    if (!cb_nonzero(rest)) {
-        return cb_copysign(0.0, b);
-    }
-    let turns = ((bitcast<u32>(rest) ^ bitcast<u32>(b)) >> 31u) != 0u;
-    return select(rest, rest + b, turns && !cb_isnan(rest));
+    let turns = ((bitcast<u32>(rest) ^ bitcast<u32>(b)) >> 31u) != 0u && !cb_isnan(rest);
+    return select(cb_copysign(0.0, b), select(rest, rest + b, turns), cb_nonzero(rest));
 }
 
 fn cb_floor_div(a: f32, b: f32) -> f32 {
     let plain = cb_div(a, b);
-    if (!cb_nonzero(b) || cb_isnan(plain)) {
-        return plain;
-    }
     let rest = cb_fmod(a, b);
-    var quotient = cb_div(cb_pin(a - rest), b);
+    let whole = cb_div(cb_pin(a - rest), b);
     let turns = ((bitcast<u32>(rest) ^ bitcast<u32>(b)) >> 31u) != 0u;
-    if (cb_nonzero(rest) && turns && !cb_isnan(rest)) {
-        quotient = cb_pin(quotient - 1.0);
-    }
-    if (!cb_nonzero(quotient)) {
-        return cb_copysign(0.0, plain);
-    }
+    let turned = cb_nonzero(rest) && turns && !cb_isnan(rest);
+    let quotient = select(whole, cb_pin(whole - 1.0), turned);
     let floored = cb_pin(cb_floor(quotient));
-    return select(floored, floored + 1.0, cb_pin(quotient - floored) > 0.5);
+    let near = select(floored, floored + 1.0, cb_held((cb_pin(quotient - floored) > 0.5)));
+    let made = select(cb_copysign(0.0, plain), near, cb_nonzero(quotient));
+    return select(made, plain, !cb_nonzero(b) || cb_isnan(plain));
 }
 
 fn cb_fused(a: f32, b: f32, c: f32, odd: bool) -> f32 {
-    if (!cb_isfinite(c) && cb_isfinite(a) && cb_isfinite(b)) {
-        return c;
-    }
-    if (!cb_isfinite(a) || !cb_isfinite(b) || !cb_nonzero(a) || !cb_nonzero(b)) {
-        return cb_pin(a * b) + c;
-    }
     let first = cb_parts(a);
     let second = cb_parts(b);
-    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
-    var product = cb_shl_64(cb_product(first.x, second.x), 14u);
-    var scale = i32(first.y) + i32(second.y) - 314;
-    if (!cb_nonzero(c)) {
-        return cb_float_of(sign, product, scale, odd);
-    }
     let third = cb_parts(c);
-    var other = cb_shl_64(vec2<u32>(third.x, 0u), 38u);
-    let other_scale = i32(third.y) - 188;
-    let apart = scale - other_scale;
-    if (apart > 0) {
-        other = cb_jammed(other, u32(apart));
-    } else {
-        product = cb_jammed(product, u32(-apart));
-        scale = other_scale;
-    }
-    let other_sign = bitcast<u32>(c) & 0x80000000u;
-    if (sign == other_sign) {
-        return cb_float_of(sign, cb_add_64(product, other), scale, odd);
-    }
-    if (all(product == other)) {
-        return bitcast<f32>(0u);
-    }
-    if (cb_less_u64(product, other)) {
-        return cb_float_of(other_sign, cb_sub_64(other, product), scale, odd);
-    }
-    return cb_float_of(sign, cb_sub_64(product, other), scale, odd);
+    let product = cb_shl_64(cb_product(first.x, second.x), 14u);
+    let term = select(vec2<u32>(0u, 0u), cb_shl_64(vec2<u32>(third.x, 0u), 38u), cb_nonzero(c));
+    let scale = i32(first.y) + i32(second.y) - 314;
+    let other = select(i32(third.y) - 188, scale - 1, !cb_nonzero(c));
+    let apart = scale - other;
+    let below = cb_jammed(select(product, term, apart > 0), u32(abs(apart)));
+    let above = select(term, product, apart > 0);
+    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
+    let term_sign = bitcast<u32>(c) & 0x80000000u;
+    let below_sign = select(sign, term_sign, apart > 0);
+    let above_sign = select(term_sign, sign, apart > 0);
+    let less = cb_less_u64(above, below);
+    let difference = cb_sub_64(select(above, below, less), select(below, above, less));
+    let opposed = sign != term_sign;
+    let size = select(cb_add_64(above, below), difference, opposed);
+    let size_sign = select(above_sign, below_sign, opposed && less);
+    let exact = opposed && all(size == vec2<u32>(0u, 0u));
+    let made = cb_float_of(select(size_sign, 0u, exact), size, max(scale, other), odd);
+    let finite = cb_isfinite(a) && cb_isfinite(b);
+    let special = select(cb_pin(a * b) + c, c, !cb_isfinite(c) && finite);
+    let plain = finite && cb_isfinite(c) && cb_nonzero(a) && cb_nonzero(b);
+    return select(special, made, plain);
 }
 
 // A shift to the right in which the lowest bit stands for all that is lost.
@@ -706,84 +615,72 @@ fn cb_size_of_f32(value: f32) -> vec2<u32> {
     let parts = cb_parts(value);
     let places = i32(parts.y) - 150;
     let significand = vec2<u32>(parts.x, 0u);
-    if (places >= 0) {
-        return cb_shl_64(significand, u32(places));
-    }
-    return cb_shr_u64(significand, u32(-places));
+    let large = cb_shl_64(significand, u32(max(places, 0)));
+    return select(cb_shr_u64(significand, u32(max(-places, 0))), large, places > 0);
 }
 
 fn cb_u64_of_f32(value: f32) -> vec2<u32> {
     let bits = bitcast<u32>(value);
-    if (cb_isnan(value) || (bits >> 31u) != 0u || bits == 0u) {
-        return vec2<u32>(0u, 0u);
-    }
-    if (bits >= 0x5f800000u) {
-        return vec2<u32>(0xffffffffu, 0xffffffffu);
-    }
-    return cb_size_of_f32(value);
+    let most = select(cb_size_of_f32(value), vec2<u32>(0xffffffffu, 0xffffffffu), bits >= 0x5f800000u);
+    let nothing = cb_isnan(value) || (bits >> 31u) != 0u || bits == 0u;
+    return select(most, vec2<u32>(0u, 0u), nothing);
 }
 
 fn cb_i64_of_f32(value: f32) -> vec2<u32> {
     let bits = bitcast<u32>(value);
-    if (cb_isnan(value) || !cb_nonzero(value)) {
-        return vec2<u32>(0u, 0u);
-    }
     let negative = (bits >> 31u) != 0u;
-    if ((bits & 0x7fffffffu) >= 0x5f000000u) {
-        return select(vec2<u32>(0xffffffffu, 0x7fffffffu), vec2<u32>(0u, 0x80000000u), negative);
-    }
     let size = cb_size_of_f32(value);
-    return select(size, cb_neg_64(size), negative);
+    let inside = select(size, cb_neg_64(size), negative);
+    let end = select(vec2<u32>(0xffffffffu, 0x7fffffffu), vec2<u32>(0u, 0x80000000u), negative);
+    let made = select(inside, end, (bits & 0x7fffffffu) >= 0x5f000000u);
+    return select(vec2<u32>(0u, 0u), made, !cb_isnan(value) && cb_nonzero(value));
 }
 
 fn cb_i32_of_f32(value: f32, least: i32, most: i32) -> i32 {
-    let wide = cb_i64_of_f32(value);
-    let low = bitcast<i32>(wide.x);
-    if (any(cb_wide(low) != wide)) {
-        return select(most, least, cb_negative_64(wide));
-    }
-    return clamp(low, least, most);
+    let parts = cb_parts(value);
+    let places = clamp(i32(parts.y) - 150, -31, 8);
+    let size = select(parts.x >> u32(max(-places, 0)), parts.x << u32(max(places, 0)), places > 0);
+    let negative = (bitcast<u32>(value) >> 31u) != 0u;
+    let large = (bitcast<u32>(value) & 0x7fffffffu) >= 0x4f000000u;
+    let inside = clamp(select(i32(size), -i32(size), negative), least, most);
+    let made = select(inside, select(most, least, negative), large);
+    return select(0, made, !cb_isnan(value) && cb_nonzero(value));
 }
 
 fn cb_u32_of_f32(value: f32, most: u32) -> u32 {
-    let wide = cb_u64_of_f32(value);
-    return select(min(wide.x, most), most, wide.y != 0u);
+    let parts = cb_parts(value);
+    let places = clamp(i32(parts.y) - 150, -31, 8);
+    let size = select(parts.x >> u32(max(-places, 0)), parts.x << u32(max(places, 0)), places > 0);
+    let bits = bitcast<u32>(value);
+    let made = select(min(size, most), most, bits >= 0x4f800000u);
+    return select(made, 0u, cb_isnan(value) || (bits >> 31u) != 0u || bits == 0u);
 }
 
 // ── halves ─────────────────────────────────────────────────────────────────────────────────────
 
 fn cb_widen_f16(bits: u32) -> f32 {
-    let sign = (bits & 0x8000u) << 16u;
     let exponent = (bits >> 10u) & 31u;
     let rest = bits & 0x3ffu;
-    if (exponent == 31u) {
-        return bitcast<f32>(sign | 0x7f800000u | (rest << 13u));
-    }
-    if (exponent != 0u) {
-        return bitcast<f32>(sign | ((exponent + 112u) << 23u) | (rest << 13u));
-    }
-    if (rest == 0u) {
-        return bitcast<f32>(sign);
-    }
     let moved = countLeadingZeros(rest) - 21u;
-    return bitcast<f32>(sign | ((113u - moved) << 23u) | (((rest << moved) & 0x3ffu) << 13u));
+    let small = ((113u - moved) << 23u) | (((rest << (moved & 31u)) & 0x3ffu) << 13u);
+    let plain = select((exponent + 112u) << 23u, 0x7f800000u, exponent == 31u) | (rest << 13u);
+    let size = select(plain, select(0u, small, rest != 0u), exponent == 0u);
+    return bitcast<f32>(((bits & 0x8000u) << 16u) | size);
 }
 
 fn cb_narrow_f16(value: f32) -> u32 {
     let bits = bitcast<u32>(value);
-    let sign = (bits >> 16u) & 0x8000u;
     let size = bits & 0x7fffffffu;
-    if (size > 0x7f800000u) {
-        return sign | 0x7e00u | ((size >> 13u) & 0x1ffu);
-    }
     let exponent = i32(size >> 23u) - 112;
     let significand = (size & 0x7fffffu) | select(0u, 0x800000u, size >= 0x800000u);
     let places = min(u32(select(13, 14 - exponent, exponent <= 0)), 31u);
     let lost = significand & ((1u << places) - 1u);
     let middle = 1u << (places - 1u);
-    var kept = significand >> places;
-    kept += u32(lost > middle || (lost == middle && (kept & 1u) != 0u));
-    return sign | min(0x7c00u, (u32(max(exponent, 1) - 1) << 10u) + kept);
+    let kept = significand >> places;
+    let up = lost > middle || (lost == middle && (kept & 1u) != 0u);
+    let near = min(0x7c00u, (u32(max(exponent, 1) - 1) << 10u) + kept + u32(up));
+    let nan = 0x7e00u | ((size >> 13u) & 0x1ffu);
+    return ((bits >> 16u) & 0x8000u) | select(near, nan, size > 0x7f800000u);
 }
 
 fn cb_widen_bf16(bits: u32) -> f32 {
@@ -793,8 +690,5 @@ fn cb_widen_bf16(bits: u32) -> f32 {
 fn cb_narrow_bf16(value: f32) -> u32 {
     let bits = bitcast<u32>(value);
     let upper = bits >> 16u;
-    if (cb_isnan(value)) {
-        return upper | 0x40u;
-    }
-    return (bits + (upper & 1u) + 0x7fffu) >> 16u;
+    return select((bits + (upper & 1u) + 0x7fffu) >> 16u, upper | 0x40u, cb_isnan(value));
 }

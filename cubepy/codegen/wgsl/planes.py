@@ -1,4 +1,4 @@
-"""Plane operations and `cube_uniform` through memory of the cube.
+"""Plane operations: subgroups where the device's are of one size, else through memory of the cube.
 
 All are made of one exchange, "the value of that lane, or my own if it is missing", and of the
 number of lanes there are; values travel as their bits. Sums and products of floats are balanced
@@ -28,8 +28,9 @@ def emit_plane(kernel: WgslKernel, body: Body, op: Op) -> None:
     alone = kernel.positions.plane_dim == 1
     if op.opdef is ops.SYNC_PLANE:
         if not alone:
-            body.writer.line("workgroupBarrier();")
-            body.writer.line("storageBarrier();")
+            names = ("workgroupBarrier", "storageBarrier")
+            for name in names if kernel.planes_emulated else ("subgroupBarrier",):
+                body.writer.line(f"{name}();")
     elif op.opdef is ops.PLANE_ELECT:
         lane = kernel.positions.expression("unit_pos_plane")
         body.define_now(op, binary("==", lane, primary("0")))
@@ -121,13 +122,19 @@ def _scratch(kernel: WgslKernel, scalar: Scalar) -> str:
 
 def _exchange(kernel: WgslKernel, scalar: Scalar) -> str:
     """The value of a lane; the own value where there is none such."""
-    type, scratch = machine_of(scalar).value, _scratch(kernel, scalar)
-    name = f"{HELPER}from_lane_{scalar}"
+    type, word = machine_of(scalar).value, _to_word(scalar, "value")
+    name, chosen = f"{HELPER}from_lane_{scalar}", "select(lane, source, source < lanes)"
+    if kernel.planes_emulated:
+        scratch = _scratch(kernel, scalar)
+        lines = (
+            f"    {scratch}[unit] = {word};\n    workgroupBarrier();\n"
+            f"    let found = {scratch}[first + {chosen}];\n    workgroupBarrier();\n"
+        )
+    else:
+        lines = f"    let found = {kernel.features.shuffle}({word}, {chosen});\n"
     text = (
-        f"fn {name}(value: {type}, source: u32, unit: u32) -> {type} {{\n{_start(kernel)}"
-        f"    {scratch}[unit] = {_to_word(scalar, 'value')};\n    workgroupBarrier();\n"
-        f"    let found = {scratch}[first + select(lane, source, source < lanes)];\n"
-        f"    workgroupBarrier();\n    return {_of_word(scalar, 'found')};\n}}"
+        f"fn {name}(value: {type}, source: u32, unit: u32) -> {type} {{\n{_start(kernel)}{lines}"
+        f"    return {_of_word(scalar, 'found')};\n}}"
     )
     return kernel.prelude.add(name, text)
 

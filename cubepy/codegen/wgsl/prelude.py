@@ -1,4 +1,7 @@
-"""The functions of `library.wgsl` that a kernel needs, and those that emitters make for it."""
+"""The functions of the library that a kernel needs, and those that emitters make for it.
+
+`library.wgsl` is for every device; with `doubles` those of `library_doubles.wgsl` go before.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,20 @@ _FUNCTION = re.compile(r"^fn (\w+)\(.*?^\}$", re.MULTILINE | re.DOTALL)
 
 
 @functools.cache
-def _library() -> Mapping[str, str]:
-    """Texts of the library's functions by name."""
-    text = files("cubepy.codegen.wgsl").joinpath("library.wgsl").read_text(encoding="utf-8")
-    return {found[1]: found[0] for found in _FUNCTION.finditer(text)}
+def _library(*names: str) -> Mapping[str, str]:
+    """Texts of the functions by name, those of the last file first."""
+    folder = files("cubepy.codegen.wgsl")
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
+    return {found[1]: found[0] for text in texts for found in _FUNCTION.finditer(text)}
 
 
 class Prelude:
     """The functions needed so far, those they call before them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, doubles: bool) -> None:
         self._texts: dict[str, str] = {}
+        better = ("library_doubles.wgsl",) if doubles else ()
+        self._library = _library("library.wgsl", *better)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -35,7 +41,7 @@ class Prelude:
 
     def need(self, name: str) -> str:
         """Have a function of the library; its name."""
-        return self.add(name, _library()[name]) if name not in self._texts else name
+        return self.add(name, self._library[name]) if name not in self._texts else name
 
     def add(self, name: str, text: str) -> str:
         """Have a function of the caller's making; its name."""
@@ -47,5 +53,5 @@ class Prelude:
     def need_all(self, text: str, besides: str = "") -> None:
         """Have what a text calls of the library."""
         for called in dict.fromkeys(_CALLED.findall(text)):
-            if called in _library() and called != besides:
+            if called in self._library and called != besides:
                 self.need(called)
