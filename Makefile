@@ -50,7 +50,7 @@ bench: $(VENV)/.installed-bench
 
 # One stamp per set of extras; a changed pyproject.toml installs again, anything else is quick.
 $(VENV)/.installed-demo: EXTRAS := demo
-$(VENV)/.installed-test: EXTRAS := test,demo,opencl-cpu
+$(VENV)/.installed-test: EXTRAS := test,demo,opencl-cpu,wgpu
 $(VENV)/.installed-bench: EXTRAS := bench,demo
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"

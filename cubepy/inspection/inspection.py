@@ -122,7 +122,7 @@ class Inspection:
     @functools.cached_property
     def asm(self) -> str:
         """The machine code as assembly; UnsupportedError where there is none."""
-        text = registry().runtime(self.target.language).assembly(self.artifact)
+        text = registry().runtime(self.target.runtime).assembly(self.artifact)
         if not text:
             raise UnsupportedError(self._missing("machine code"))
         return text
@@ -130,7 +130,7 @@ class Inspection:
     @functools.cached_property
     def machine_code(self) -> MachineCode | None:
         """The machine code with the kernel's place of each line; None where there is none."""
-        return registry().runtime(self.target.language).machine_code(self.artifact)
+        return registry().runtime(self.target.runtime).machine_code(self.artifact)
 
     @functools.cached_property
     def resources(self) -> Resources:

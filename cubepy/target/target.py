@@ -15,6 +15,7 @@ from cubepy.target.features import Features, features_of
 __all__ = ["Target"]
 
 LANGUAGES = ("cpu", "reference", "ptx", "opencl", "wgsl")
+_RUNTIMES = {"wgsl": "wgpu", "ptx": "cuda"}  # where it has another name
 # What may follow the language, where that is known here.
 OPTIONS = {"cpu": ("gang",), "reference": ("barriers", "races", "unwritten")}
 
@@ -51,6 +52,11 @@ class Target:
             options=options,
             features=features_of(language, machine),
         )
+
+    @property
+    def runtime(self) -> str:
+        """The runtime that reaches such devices."""
+        return _RUNTIMES.get(self.language, self.language)
 
     def covers(self, other: Target) -> bool:
         """Whether what is meant for `other` runs here: the same language, as good a machine."""

@@ -2,5 +2,6 @@
 
 from cubepy.codegen.wgsl.emit import emit_wgsl
 from cubepy.codegen.wgsl.operations import VALUES
+from cubepy.codegen.wgsl.verifier import verify_wgsl
 
-__all__ = ["VALUES", "emit_wgsl"]
+__all__ = ["VALUES", "emit_wgsl", "verify_wgsl"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured import Body, Expression, binary, call, primary, unary
-from cubepy.codegen.wgsl.conversions import helper, invoked, moved, wrapped
+from cubepy.codegen.wgsl.conversions import helper, invoked, low_word, moved, wrapped
 from cubepy.codegen.wgsl.types import Machine, is_wide
 from cubepy.ir import Op, Scalar
 
@@ -131,7 +131,7 @@ def _high(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) 
 def _bits_of(op: Op, on: Machine, value: Expression) -> Expression:
     """The bits of a word as a u32, zeros above those of the type."""
     scalar = _scalar(op.operands[0])
-    word = value if on is Machine.U32 else invoked("u32", value)
+    word = low_word(on, Machine.U32, value)
     if scalar.bits == 32 or on is Machine.U32:
         return word
     return binary("&", word, primary(f"{(1 << scalar.bits) - 1}u"))
@@ -180,7 +180,7 @@ def _power(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands)
     names = {Machine.I32: "cb_power_i32", Machine.U32: "cb_power_of_u32"}
     name = names[on] if _scalar(op.operands[1]).is_signed else "cb_power_u32"
     if name == "cb_power_u32" and on is Machine.I32:
-        base = call("u32", given[0])
+        base = low_word(Machine.I32, Machine.U32, given[0])
         return call("i32", helper(kernel.prelude, name, base, exponent))
     return helper(kernel.prelude, name, given[0], exponent)
 

@@ -174,8 +174,8 @@ fn cb_shr_u64(value: vec2<u32>, count: u32) -> vec2<u32> {
 }
 
 fn cb_shr_i64(value: vec2<u32>, count: u32) -> vec2<u32> {
-    let sign = bitcast<u32>(bitcast<i32>(value.y) >> 31u);
-    let ones = vec2<u32>(sign, sign);
+    let sign_bit = bitcast<u32>(bitcast<i32>(value.y) >> 31u);
+    let ones = vec2<u32>(sign_bit, sign_bit);
     return cb_shr_u64(value ^ ones, count) ^ ones;
 }
 
@@ -397,8 +397,8 @@ fn cb_abs(value: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(value) & 0x7fffffffu);
 }
 
-fn cb_copysign(size: f32, sign: f32) -> f32 {
-    return bitcast<f32>((bitcast<u32>(size) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
+fn cb_copysign(size: f32, sign_bit: f32) -> f32 {
+    return bitcast<f32>((bitcast<u32>(size) & 0x7fffffffu) | (bitcast<u32>(sign_bit) & 0x80000000u));
 }
 
 fn cb_sign(value: f32) -> f32 {
@@ -449,7 +449,7 @@ fn cb_parts(value: f32) -> vec2<u32> {
 
 // The float of a significand whose highest bit is 2^30 and lowest stands for all that follows;
 // rounded to nearest even, or to odd, from which a second rounding is right.
-fn cb_rounded(sign: u32, exponent: i32, significand: u32, odd: bool) -> f32 {
+fn cb_rounded(sign_bit: u32, exponent: i32, significand: u32, odd: bool) -> f32 {
     let places = u32(clamp(1 - exponent, 0, 31));
     let rest = (significand >> places) | u32((significand & ((1u << places) - 1u)) != 0u);
     let scale = max(exponent, 1);
@@ -459,16 +459,16 @@ fn cb_rounded(sign: u32, exponent: i32, significand: u32, odd: bool) -> f32 {
     let chosen = select(near, kept | u32(lost != 0u), odd);
     let bits = (u32(scale - 1) << 23u) + chosen;
     let most = select(0x7f800000u, 0x7f7fffffu, odd);
-    return bitcast<f32>(sign | select(bits, most, scale >= 255 || bits >= 0x7f800000u));
+    return bitcast<f32>(sign_bit | select(bits, most, scale >= 255 || bits >= 0x7f800000u));
 }
 
 // A pair of words as a float, times a power of two.
-fn cb_float_of(sign: u32, size: vec2<u32>, scale: i32, odd: bool) -> f32 {
+fn cb_float_of(sign_bit: u32, size: vec2<u32>, scale: i32, odd: bool) -> f32 {
     let zeros = cb_clz_64(size).x;
     let moved = cb_shl_64(size, zeros);
     let significand = (moved.y >> 1u) | u32(moved.x != 0u || (moved.y & 1u) != 0u);
-    let made = cb_rounded(sign, scale + 190 - i32(zeros), significand, odd);
-    return select(made, bitcast<f32>(sign), zeros == 64u);
+    let made = cb_rounded(sign_bit, scale + 190 - i32(zeros), significand, odd);
+    return select(made, bitcast<f32>(sign_bit), zeros == 64u);
 }
 
 fn cb_div(a: f32, b: f32) -> f32 {
@@ -482,12 +482,12 @@ fn cb_div(a: f32, b: f32) -> f32 {
         quotient = (quotient << 1u) | u32(takes);
         rest = select(rest, rest - below.x, takes) << 1u;
     }
-    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
+    let sign_bit = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
     let exponent = i32(above.y) - i32(below.y) + 127 - i32(less);
-    let made = cb_rounded(sign, exponent, (quotient << 5u) | u32(rest != 0u), false);
-    let nothing = bitcast<f32>(sign);
+    let made = cb_rounded(sign_bit, exponent, (quotient << 5u) | u32(rest != 0u), false);
+    let nothing = bitcast<f32>(sign_bit);
     let small = select(made, nothing, cb_isinf(b) || !cb_nonzero(a));
-    let endless = bitcast<f32>(sign | 0x7f800000u);
+    let endless = bitcast<f32>(sign_bit | 0x7f800000u);
     let large = select(small, endless, cb_isinf(a) || !cb_nonzero(b));
     let neither = !(cb_nonzero(a) || cb_nonzero(b)) || (cb_isinf(a) && cb_isinf(b));
     return select(large, cb_bits(0x7fc00000u), cb_isnan(a) || cb_isnan(b) || neither);
@@ -525,8 +525,8 @@ fn cb_fmod(a: f32, b: f32) -> f32 {
         rest = select(rest, rest - below.x, rest >= below.x) << 1u;
     }
     rest = select(rest, rest - below.x, rest >= below.x);
-    let sign = bitcast<u32>(a) & 0x80000000u;
-    let made = cb_float_of(sign, vec2<u32>(rest, 0u), i32(below.y) - 150, false);
+    let sign_bit = bitcast<u32>(a) & 0x80000000u;
+    let made = cb_float_of(sign_bit, vec2<u32>(rest, 0u), i32(below.y) - 150, false);
     return select(cb_bits(0x7fc00000u), select(made, a, less), known);
 }
 
@@ -560,13 +560,13 @@ fn cb_fused(a: f32, b: f32, c: f32, odd: bool) -> f32 {
     let apart = scale - other;
     let below = cb_jammed(select(product, term, apart > 0), u32(abs(apart)));
     let above = select(term, product, apart > 0);
-    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
+    let sign_bit = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
     let term_sign = bitcast<u32>(c) & 0x80000000u;
-    let below_sign = select(sign, term_sign, apart > 0);
-    let above_sign = select(term_sign, sign, apart > 0);
+    let below_sign = select(sign_bit, term_sign, apart > 0);
+    let above_sign = select(term_sign, sign_bit, apart > 0);
     let less = cb_less_u64(above, below);
     let difference = cb_sub_64(select(above, below, less), select(below, above, less));
-    let opposed = sign != term_sign;
+    let opposed = sign_bit != term_sign;
     let size = select(cb_add_64(above, below), difference, opposed);
     let size_sign = select(above_sign, below_sign, opposed && less);
     let exact = opposed && all(size == vec2<u32>(0u, 0u));

@@ -139,7 +139,7 @@ def _inside(kernel: WgslKernel, op: Op, axis: int, index: Op, text: Expression, 
     if kernel.is_not_negative(op, axis):
         return f"{text.within(primary('').binding)} < {extent}"
     unsigned = f"u32({extent})" if not extent.isdigit() else f"{extent}u"
-    return f"u32({text}) < {unsigned}"
+    return f"{low_word(Machine.I32, Machine.U32, text)} < {unsigned}"
 
 
 # ── cells ───────────────────────────────────────────────────────────────────────────────────────

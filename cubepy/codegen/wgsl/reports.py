@@ -44,7 +44,7 @@ fn {HELPER}claim(fault: u32, a: vec2<u32>, b: vec2<u32>, c: vec2<u32>) -> bool {
 }}"""
 _OUTSIDE = f"""\
 fn {HELPER}outside(fault: u32, axis: u32, subscript: vec2<u32>, extent: vec2<u32>) {{
-    if ({HELPER}negative_64(subscript) || !{HELPER}less_u64(subscript, extent)) {{
+    if ({HELPER}negative_64(subscript) || !{HELPER}less_i64(subscript, extent)) {{
         _ = {HELPER}claim(fault, vec2<u32>(axis, 0u), subscript, extent);
     }}
 }}"""
