@@ -25,7 +25,7 @@ from cubepy.frontend.values import (
 )
 from cubepy.frontend.views import place_of
 from cubepy.frontend.wording import describe_object
-from cubepy.ir import BOOL, Op, OpDef, PrivateType, ops, orders_of
+from cubepy.ir import BOOL, Op, OpDef, PrivateType, Scalar, ops, orders_of
 
 __all__: list[str] = []
 
@@ -138,9 +138,22 @@ def _atomic(row: OpDef) -> Callable[[Frame, Call], Value]:
             raise frame.error(
                 CubeTypeError, f"{call.name} on floats", call.node, "keep the bits as u32"
             )
+        if frame.session.deterministic and row is not ops.ATOMIC_STORE:
+            _refuse_float(frame, scalar_type(op), call)
         return _emit(frame, row, element, [op], _order(frame, row, order), call.node)
 
     return run
+
+
+def _refuse_float(frame: Frame, type: Scalar, call: Call) -> None:
+    """A float atomic in a kernel whose results must not depend on the order of its units."""
+    if type.is_float:
+        raise frame.error(
+            CubeTypeError,
+            f"{call.name} on floats in a kernel that is deterministic",
+            call.node,
+            "units come in any order, and sums round: add up in a loop, or with cb.plane_sum",
+        )
 
 
 for _row in (

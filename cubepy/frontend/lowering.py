@@ -70,7 +70,9 @@ def lower_and_tell(source: KernelSource, specialization: Specialization) -> tupl
     would print nothing, warn of nothing and give the same.
     """
     session = Session(
-        specialization=specialization, contract=bool(dict(source.options).get("contract"))
+        specialization=specialization,
+        contract=bool(dict(source.options).get("contract")),
+        deterministic=bool(dict(source.options).get("deterministic")),
     )
     _refuse_result(source)
     rank = specialization.options.over_rank

@@ -46,6 +46,7 @@ __all__ = [
     "f16",
     "f32",
     "f64",
+    "flex32",
     "host_cast",
     "i8",
     "i16",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     f16: TypeAlias = float
     bf16: TypeAlias = float
     f32: TypeAlias = float
+    flex32: TypeAlias = float
     f64: TypeAlias = float
 else:
 
@@ -174,6 +176,9 @@ else:
         """IEEE single precision."""
 
         scalar = F32
+
+    # At least the precision of f16: a target may do with less than f32 has; none does yet.
+    flex32 = f32
 
     class f64(Float):
         """IEEE double precision."""

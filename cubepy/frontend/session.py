@@ -41,13 +41,14 @@ class Instance:
 
 @dataclass(slots=True)
 class Session:
-    """The state of one `lower`. `prefix` begins the names of helpers; `contract` as of `@cube`.
-    Helpers are kept by function and skeletons of their arguments.
+    """The state of one `lower`. `prefix` begins the names of helpers; `contract` and
+    `deterministic` as of `@cube`. Helpers are kept by function and skeletons of their arguments.
     """
 
     specialization: Specialization
     prefix: str = ""
     contract: bool = False
+    deterministic: bool = False
     functions: list[Function] = field(default_factory=list)
     instances: dict[Hashable, Instance] = field(default_factory=dict)
     complaints: list[Complaint] = field(default_factory=list)
