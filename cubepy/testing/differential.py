@@ -13,13 +13,14 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from cubepy.errors import AssertionFailed
-from cubepy.ir import BOOL, Scalar
+from cubepy.ir import BOOL, STORED, Scalar
 from cubepy.runtime import Device
 from cubepy.testing.comparison import differences
-from cubepy.testing.generator import GeneratedKernel
+from cubepy.testing.generator import BaseSpec, GeneratedKernel
 from cubepy.testing.memory_module import module_of
 from cubepy.testing.operands import operand_table
 
@@ -59,6 +60,15 @@ def fill(type: Scalar, size: int, name: str) -> Array:
     return np.where(random.random(size) < 0.75, small.astype(type.numpy), wild)
 
 
+def _fill_format(spec: BaseSpec, name: str) -> Array:
+    """Any numbers of a format: they are all alike."""
+    host = next(host for host, format in STORED.items() if format == spec.format)
+    dtype = np.dtype(getattr(ml_dtypes, host))
+    bits = int(host.removeprefix("float")[0])
+    random = np.random.default_rng(zlib.crc32(f"{name} {host} {spec.size}".encode()))
+    return random.integers(0, 1 << bits, spec.size, dtype=np.uint8).view(dtype)
+
+
 def _padded(array: Array) -> Array:
     """The array with margins of a pattern that no array has."""
     margin = np.full(MARGIN * array.itemsize, 0x5B, np.uint8).view(array.dtype)
@@ -86,7 +96,10 @@ def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
     """The memory of all arguments after a launch on a device."""
     generated = compiled.generated
     bases = {
-        name: _padded(fill(spec.element, spec.size, name)) for name, spec in generated.bases.items()
+        name: _padded(
+            _fill_format(spec, name) if spec.format else fill(spec.element, spec.size, name)
+        )
+        for name, spec in generated.bases.items()
     }
     arguments = _arguments(generated, bases) | compiled.constants
     printed = io.StringIO()

@@ -111,7 +111,7 @@ class Accesses:
 
 def _own_atomics(memory: Memory) -> tuple[str, ...]:
     """Atomics for the unit's elements of a memory."""
-    if memory.kind is not MemoryKind.OWN:
+    if memory.kind is not MemoryKind.OWN or memory.stored:
         return ()
     more = ("load", "store", "compare_exchange")
     if memory.element in INTEGERS:

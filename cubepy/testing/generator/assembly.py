@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 import random
 
-from cubepy.ir import BOOL, I64, INDEX, SCALARS, U64, Scalar
+from cubepy.ir import BOOL, F32, I64, INDEX, SCALARS, U8, U64, Scalar
 from cubepy.records import dataclass, field
 from cubepy.testing.generator.accesses import commutative
 from cubepy.testing.generator.callees import Helpers
 from cubepy.testing.generator.expressions import Expressions
+from cubepy.testing.generator.functions import MINIFLOATS
 from cubepy.testing.generator.layout import Layout
 from cubepy.testing.generator.model import (
+    BaseSpec,
     Feature,
     GeneratedKernel,
     Node,
@@ -133,12 +135,16 @@ def _start(scope: Scope) -> _Assembly:
 def _signature(made: _Assembly) -> str:
     parts = [
         f"{view.name}: cb.{'Array' if len(view.shape) == 1 else 'Tensor'}"
-        f"[{made.scope.spelling(made.layout.bases[view.base].element)}]"
+        f"[{_element(made, made.layout.bases[view.base])}]"
         for view in made.layout.arrays
     ]
     parts += [f"{scalar.name}: {made.scope.spelling(scalar.element)}" for scalar in made.scalars]
     parts += [f"{name}: {struct}" for name, struct in made.classes.items()]
     return ", ".join(parts)
+
+
+def _element(made: _Assembly, base: BaseSpec) -> str:
+    return f"cb.{base.format}" if base.format else made.scope.spelling(base.element)
 
 
 # ── arguments ──
@@ -227,10 +233,22 @@ def _read_only(made: _Assembly, element: Scalar | None = None) -> str:
             Memory(name=name, element=element, kind=MemoryKind.READ, extents=extents)
         )
         return name
+    if element is None and scope.chance(0.06):
+        return _stored(made, name)
     element = element or scope.storable()
     size = chosen.choice((1, 5, made.units, made.units + 3, 2 * made.units))
     made.layout.add(name, element, size, read_only=True)
     scope.memories.append(Memory(name=name, element=element, kind=MemoryKind.READ))
+    return name
+
+
+def _stored(made: _Assembly, name: str) -> str:
+    """An array of small floats, which are read as f32."""
+    scope, size = made.scope, made.units + 3
+    scope.features.add(Feature.STORED)
+    format = scope.random.choice(MINIFLOATS)
+    made.layout.add(name, U8, size, read_only=True, format=format)
+    scope.memories.append(Memory(name=name, element=F32, kind=MemoryKind.READ))
     return name
 
 
@@ -249,9 +267,14 @@ def _own(made: _Assembly, element: Scalar) -> None:
         return
     name, count = scope.fresh("w"), scope.random.choice((1, 1, 2, 3, 4))
     own, size = _place(made, name, count)
-    made.layout.add(name, element, max(1, size))
+    stored = element is F32 and scope.chance(0.25)
+    scope.features |= {Feature.STORED} if stored else set()
+    made.layout.add(
+        name, U8 if stored else element, max(1, size),
+        format=scope.random.choice(MINIFLOATS) if stored else "",
+    )  # fmt: skip
     scope.memories.append(
-        Memory(name=name, element=element, kind=MemoryKind.OWN, own=own, count=count)
+        Memory(name=name, element=element, kind=MemoryKind.OWN, own=own, count=count, stored=stored)
     )
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "FROM_MINIFLOAT",
     "INTEGER_FORMS",
     "LIBRARY_FORMS",
+    "MINIFLOATS",
     "TO_MINIFLOAT",
     "Form",
     "reinterpreted",
@@ -78,17 +79,17 @@ INTEGER_FORMS: tuple[Form, ...] = (
     Form("{type}(cb.frexp({})[1])", (F32,)),
 )
 
-_MINIFLOATS = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0")
+MINIFLOATS = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0")
 #: To f32 from a byte, and to a byte from a float of any type.
 FROM_MINIFLOAT: tuple[Form, ...] = (
-    *(Form(f"cb.{name}.decode({{}})", (U8,)) for name in _MINIFLOATS),
-    *(Form(f"cb.{name}.decode(cb.{name}.encode({{}}))", (F32,)) for name in _MINIFLOATS),
+    *(Form(f"cb.{name}.decode({{}})", (U8,)) for name in MINIFLOATS),
+    *(Form(f"cb.{name}.decode(cb.{name}.encode({{}}))", (F32,)) for name in MINIFLOATS),
     Form("cb.tf32({})", (F32,)),
     Form("cb.tf32({})", (F64,)),
 )
 TO_MINIFLOAT: tuple[Form, ...] = tuple(
     Form(f"cb.{name}.encode({{}})", (type,))
-    for name in _MINIFLOATS
+    for name in MINIFLOATS
     for type in (F16, BF16, F32, F64)
 )
 

@@ -24,7 +24,9 @@ class Layout:
     bases: dict[str, BaseSpec] = field(default_factory=dict)
     arrays: list[ArraySpec] = field(default_factory=list)
 
-    def add(self, name: str, element: Scalar, size: int, *, read_only: bool = False) -> None:
+    def add(
+        self, name: str, element: Scalar, size: int, *, read_only: bool = False, format: str = ""
+    ) -> None:
         """An array of its own memory; one that is only read may be broadcast."""
         strides = (1, 1, 1, 1, 1, 1, -1, 2, 3, -2) + ((0, 0) if read_only else ())
         stride = 1 if self.plain else self.random.choice(strides)
@@ -33,7 +35,7 @@ class Layout:
         span = abs(stride) * (size - 1) + 1
         before, after = self.random.randrange(3), self.random.randrange(3)
         base = f"memory_{name}"
-        self.bases[base] = BaseSpec(element=element, size=before + span + after)
+        self.bases[base] = BaseSpec(element=element, size=before + span + after, format=format)
         start = before + (span - 1 if stride < 0 else 0)
         self.arrays.append(
             ArraySpec(name=name, base=base, start=start, shape=(size,), strides=(stride,))

@@ -76,6 +76,7 @@ class Feature(Enum):
     LAYOUT = "view by a layout or function"
     ORDER = "atomic with an order, fence"
     MINIFLOAT = "conversion from or to a small float"
+    STORED = "array of small floats"
     HALF_MATHEMATICS = "library function of a half"
     CASE_GUARD = "case with a guard"
     GENERIC = "type variable"
@@ -109,10 +110,11 @@ def render(nodes: tuple[Node, ...], indent: str = "") -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseSpec:
-    """Memory that argument views are taken of."""
+    """Memory that argument views are taken of; `format` is the small float that bytes hold."""
 
     element: Scalar
     size: int
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,7 +97,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory by name. `own` subscripts the unit's elements, with `{k}` for one of `count`."""
+    """A memory by name. `own` subscripts the unit's elements, with `{k}` for one of `count`.
+
+    `stored`: in a format of small floats, which has no atomics.
+    """
 
     name: str
     element: Scalar
@@ -107,6 +110,7 @@ class Memory:
     extents: tuple[str, ...] = ()
     offset: str = ""
     operation: str = ""
+    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

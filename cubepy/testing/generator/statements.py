@@ -85,7 +85,7 @@ class Statements:
             (self.assignments.call, 3 if self.scope.helpers else 0),
             (self.structs, 9 if self.scope.structs and kernel else 0),
             (self.vectors, 5 if self.has(VectorType) else 1),
-            (self.views, 1),
+            (self.views, 2),
             (self.reports, 1),
             (self.accesses.fence, 1 if kernel else 0),
             (self.accesses.private, 1),
@@ -96,8 +96,8 @@ class Statements:
             (self.loops.for_loop, 4 if deeper else 0),
             (self.loops.while_loop, 3 if deeper else 0),
             (self.loops.unrolled, 2 if deeper and not context.unrolled else 0),
-            (self.guarded_exit, 7 if context.loops or not kernel else 1),
-            (self.cooperation.statement, 9 if together and context.uniform else 0),
+            (self.guarded_exit, 9 if context.loops or not kernel else 1),
+            (self.cooperation.statement, 12 if together and context.uniform else 0),
             (self.cooperation.plane, 4 if together and context.plane_uniform else 0),
         ]
 

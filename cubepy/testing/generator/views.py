@@ -48,7 +48,7 @@ def _of_any(memory: Memory, here: Expressions) -> tuple[str, tuple[str, ...]]:
     if len(memory.extents) == 2:
         text = here.pick(f"{name}[y - 1]", f"{name}[:, x]", f"{name}[{_slice(here)}][1]")
         return (text, ()) if here.context.results is None else (f"{name}[1]", ())
-    if here.scope.chance(0.35):
+    if here.scope.chance(0.45):
         here.scope.features.add(Feature.LAYOUT)
         return f"{name}.{_shaped(here)}", ("{view}.shape[0]", "{view}.shape[1]")
     return f"{name}[{_slice(here)}]", ()
