@@ -1,43 +1,67 @@
-"""Print what the anchors do on this machine: `python -m benchmarks`.
+"""Our kernels beside everybody else's on this machine: `python -m benchmarks [ROW …]`.
 
-A peer that is not installed, or does not run here, is named with its reason.
+Ours run in the default checked mode; nobody contracts; kernels write into memory that they have,
+libraries find memory for their results, and both are counted as they are. Each number of threads
+is a process of its own. Tables go to the terminal, `results.json` and `results.svg` to the folder
+given with `--out`.
 """
 
-import numpy as np
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.memory_bandwidth import available_threads, measure_copy
-from benchmarks.opencl_anchor import PeerUnavailable, open_device, run_anchor
+from benchmarks.memory_bandwidth import available_threads
+from benchmarks.peers import PEERS
+from benchmarks.report import plot, summary, table
 from benchmarks.rows import ROWS
-from benchmarks.timing import Timing
+
+# Settings that tie NumPy's BLAS to another processor or cache.
+_FOREIGN = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
-def add_row(table: Table, name: str, who: str, timing: Timing, moved_bytes: int | None) -> None:
-    bandwidth = f"{timing.gigabytes_per_second(moved_bytes):.1f}" if moved_bytes else ""
-    table.add_row(name, who, f"{timing.best_ms:.2f}", f"{timing.median_ms:.2f}", bandwidth)
+def measured(threads: int, turns: int, peers: str, names: list[str]) -> dict[str, Any]:
+    """The result of a process with so many threads."""
+    environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "result.json"
+        order = [str(threads), str(turns), peers, str(path), *names]
+        command = [sys.executable, "-m", "benchmarks.measure", *order]
+        subprocess.run(command, env=environment, check=True)
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="ROW", choices=[[], *(r.name for r in ROWS)])
+    most = available_threads()
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, most}))
+    parser.add_argument("--turns", type=int, default=9)
+    parser.add_argument(
+        "--peers", default="", help=f"some of {', '.join(peer.name for peer in PEERS)}"
+    )
+    parser.add_argument("--out", type=Path, default=Path("build/benchmarks"))
+    chosen = parser.parse_args()
     console = Console()
-    table = Table("what", "who", "best ms", "median ms", "GB/s")
-    for column in table.columns[2:]:
-        column.justify = "right"
-    copied = 64 << 20
-    threads = available_threads()
-    add_row(table, "copy 64 MiB", f"memcpy, {threads} threads", measure_copy(), 2 * copied)
-    try:
-        device = open_device(threads)
-    except PeerUnavailable as error:
-        console.print(f"Intel OpenCL: not measured, {error}")
-    else:
-        console.print(f"{device.name}, OpenCL {device.version}, NumPy {np.__version__}")
-        for row in ROWS:
-            result = run_anchor(device, row)
-            who = f"Intel OpenCL, {device.threads} threads, groups {result.local_size or 'auto'}"
-            add_row(table, row.name, who, result.timing, row.moved_bytes)
-    console.print(table)
+    results = []
+    for threads in chosen.threads:
+        result = measured(threads, chosen.turns, chosen.peers, chosen.rows)
+        results.append(result)
+        console.print(table(result))
+        for line in summary(result):
+            console.print(line, soft_wrap=True)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    (chosen.out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    (chosen.out / "results.svg").write_text(plot(results), encoding="utf-8")
+    console.print(f"written: {chosen.out / 'results.json'}, {chosen.out / 'results.svg'}")
 
 
 if __name__ == "__main__":

@@ -15,21 +15,19 @@ from rich.console import Console
 from rich.table import Table
 
 import cubepy as cb
-from benchmarks.opencl_anchor import open_device, prepare
+from benchmarks.peers.opencl import fastest, open_device
 from benchmarks.rows import ROWS, Array, Row
-from benchmarks.timing import measure
-from benchmarks.versus_opencl import compare
-from cubepy import config
+from benchmarks.timing import in_turns, ratio
 
 # A row that reinterprets NumPy memory as bf16, which buffers do not do.
 NOT_ON_BUFFERS = {"bf16_dots"}
 
 
-def ours_on(device: Any, row: Row) -> Callable[[], None]:
+def ours_on(device: Any, row: Row, check: str) -> Callable[[], None]:
     """A call that launches on buffers of the device and waits; its answer is checked first."""
     host = row.arguments()
     given = [device.array(each) if isinstance(each, np.ndarray) else each for each in host]
-    launch = row.ours(given)
+    launch = row.ours(given, check=check)
 
     def call() -> None:
         launch()
@@ -42,22 +40,16 @@ def ours_on(device: Any, row: Row) -> Callable[[], None]:
     return call
 
 
-def with_check(check: str) -> None:
-    """From here on `check="auto"` of a launch means this."""
-    settings = config.current()
-    chosen = config.CompilationConfig(check=check, verify=settings.compilation.verify)
-    changed = config.Config(compilation=chosen, cache=settings.cache, runtime=settings.runtime)
-    config.current = lambda: changed  # type: ignore[assignment]
-
-
 def ratios(row: Row, anchor: Any, device: Any, turns: int) -> dict[str, tuple[float, float, float]]:
     """Ours, theirs and the ratio, by kind of check."""
-    calls = prepare(anchor, row)
-    best = min(calls.values(), key=lambda call: measure(call, repeats=3, warm_up=1).best_ms)
+    theirs = fastest(anchor, row)
+    assert theirs is not None
     found = {}
     for check in ("unchecked", "checked"):
-        with_check(check)
-        found[check] = compare(ours_on(device, row), best, turns)
+        samples = in_turns({"ours": ours_on(device, row, check), "theirs": theirs}, turns=turns)
+        found[check] = (
+            min(samples["ours"]), min(samples["theirs"]), ratio(samples["ours"], samples["theirs"])
+        )  # fmt: skip
     return found
 
 
@@ -70,11 +62,11 @@ def main(names: list[str]) -> None:
     device = cb.device("opencl")
     collected: dict[str, list[float]] = {"unchecked": [], "checked": []}
     for row in ROWS:
-        if row.name in NOT_ON_BUFFERS or (names and row.name not in names):
+        if not row.source or row.name in NOT_ON_BUFFERS or (names and row.name not in names):
             continue
         found = ratios(row, anchor, device, turns=7)
-        for check, (_, _, ratio) in found.items():
-            collected[check].append(ratio)
+        for check, (_, _, relative) in found.items():
+            collected[check].append(relative)
         ours = [f"{found[check][0]:.2f}" for check in collected]
         each = [f"{found[check][2]:.2f}" for check in collected]
         table.add_row(row.name, *ours, f"{found['checked'][1]:.2f}", *each)

@@ -5,7 +5,7 @@ the median beside it tells how quiet the machine was.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
@@ -32,3 +32,29 @@ def measure(call: Callable[[], object], *, repeats: int = 15, warm_up: int = 3) 
         call()
         samples.append((time.perf_counter() - start) * 1e3)
     return Timing(best_ms=min(samples), median_ms=median(samples))
+
+
+def in_turns(
+    calls: Mapping[str, Callable[[], object]], *, turns: int, patience_s: float = 5.0
+) -> dict[str, list[float]]:
+    """Milliseconds of each call, turn by turn, so that all meet the same machine. A first turn does
+    not count; a call that has used up its patience sits out the turns that are left.
+    """
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    spent = dict.fromkeys(calls, 0.0)
+    for turn in range(turns + 1):
+        for name, call in calls.items():
+            if turn > 1 and spent[name] > patience_s:
+                continue
+            start = time.perf_counter()
+            call()
+            taken = time.perf_counter() - start
+            spent[name] += taken
+            if turn:
+                samples[name].append(taken * 1e3)
+    return samples
+
+
+def ratio(ours: list[float], theirs: list[float]) -> float:
+    """The median over the turns that both took part in."""
+    return median(a / b for a, b in zip(ours, theirs, strict=False))

@@ -42,14 +42,10 @@ def sum_arguments() -> list[Any]:
     return [random(2).random(LENGTH, np.float32), np.zeros(LENGTH // GROUP, np.float32)]
 
 
-def in_groups(kernel: Any) -> Any:
-    """Launches in cubes of `GROUP`."""
-
-    def ours(arguments: list[Any]) -> Call:
-        launch = kernel[arguments[0].size // GROUP, GROUP]
-        return lambda: launch(*arguments)
-
-    return ours
+def in_groups(kernel: Any, arguments: list[Any], check: str) -> Call:
+    """Cubes of `GROUP` units."""
+    launch = kernel.launcher(arguments[0].size // GROUP, GROUP, check=check)
+    return lambda: launch(*arguments)
 
 
 def block_sum_is_right(after_one_call: list[Array]) -> bool:
@@ -124,9 +120,9 @@ def softmax_arguments() -> list[Any]:
     return [x, np.int32(SOFTMAX_WIDTH), np.zeros_like(x)]
 
 
-def softmax_ours(arguments: list[Any]) -> Call:
+def a_plane_each(kernel: Any, arguments: list[Any], check: str) -> Call:
     x, _, out = arguments
-    launch = kernels.softmax_rows[SOFTMAX_ROWS, cb.PLANE]
+    launch = kernel.launcher(SOFTMAX_ROWS, cb.PLANE, check=check)
     return lambda: launch(x, out)
 
 
@@ -179,9 +175,9 @@ def bf16_arguments() -> list[Any]:
     ]  # fmt: skip
 
 
-def bf16_ours(arguments: list[Any]) -> Call:
+def over_columns(kernel: Any, arguments: list[Any], check: str) -> Call:
     weights, x, _, out = arguments
-    launch = bf16_dots.over(out.size)
+    launch = kernel.over(out.size, check=check)
     return lambda: launch(weights.view(ml_dtypes.bfloat16), x.view(ml_dtypes.bfloat16), out)
 
 
@@ -239,21 +235,43 @@ def matmul_arguments() -> list[Any]:
     return [a, b, np.int32(SIZE), np.zeros_like(a)]
 
 
-def naive_matmul_ours(arguments: list[Any]) -> Call:
+def over_product(kernel: Any, arguments: list[Any], check: str) -> Call:
     a, b, _, c = arguments
-    launch = naive_matmul.over(c.shape)
+    launch = kernel.over(c.shape, check=check)
     return lambda: launch(a, b, c)
 
 
-def tiled_matmul_ours(arguments: list[Any]) -> Call:
+def in_tiles(kernel: Any, arguments: list[Any], check: str) -> Call:
     a, b, _, c = arguments
-    launch = kernels.matmul[(SIZE // TILE, SIZE // TILE), (TILE, TILE)]
+    launch = kernel.launcher((SIZE // TILE, SIZE // TILE), (TILE, TILE), check=check)
     return lambda: launch(a, b, c, TILE=TILE)
 
 
 def matmul_is_right(arrays: list[Array]) -> bool:
     a, b, c = arrays
     return np.allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-4)
+
+
+def product_row(name: str, size: int, *, turned: bool = False) -> Row:
+    """The product by register tiles, beside libraries; `turned`: the second matrix is transposed.
+
+    Both sides round once: so do the libraries.
+    """
+
+    def arguments() -> list[Any]:
+        a, b = (random(3).random((size, size), np.float32) for _ in range(2))
+        return [a, b.T if turned else b, np.int32(size), np.zeros_like(a)]
+
+    def launch(kernel: Any, arguments: list[Any], check: str) -> Call:
+        a, b, _, c = arguments
+        count, width, tiles = kernels.product_plan(c.shape[1])
+        launcher = kernel.launcher(count, width, check=check)
+        return lambda: launcher(a, b, c, **tiles)
+
+    return Row(
+        name=name, arguments=arguments, kernel=kernels.register_tiles, launch=launch,
+        is_right=matmul_is_right, source="", global_size=(size, size), flops=2 * size**3,
+    )  # fmt: skip
 
 
 # ── histogram ───────────────────────────────────────────────────────────────────────────────────
@@ -269,8 +287,8 @@ def histogram_arguments() -> list[Any]:
     return [random(4).integers(0, 256, LENGTH, np.uint8), np.zeros(256, np.uint32)]
 
 
-def histogram_ours(arguments: list[Any]) -> Call:
-    launch = kernels.histogram.over(arguments[0].size)
+def over_first(kernel: Any, arguments: list[Any], check: str) -> Call:
+    launch = kernel.over(arguments[0].size, check=check)
     return lambda: launch(*arguments)
 
 
@@ -281,38 +299,44 @@ def histogram_is_right(arrays: list[Array]) -> bool:
 
 ROWS = (
     Row(
-        name="block_sum", arguments=sum_arguments, ours=in_groups(kernels.block_sum),
+        name="block_sum", arguments=sum_arguments, kernel=kernels.block_sum, launch=in_groups,
         is_right=block_sum_is_right, source=BLOCK_SUM, global_size=(LENGTH,),
         local_sizes=((GROUP,),), moved_bytes=4 * LENGTH,
     ),
     Row(
-        name="plane_sums", arguments=sum_arguments, ours=in_groups(plane_sums),
+        name="plane_sums", arguments=sum_arguments, kernel=plane_sums, launch=in_groups,
         is_right=sums_are_near, source=PLANE_SUMS, global_size=(LENGTH,),
         local_sizes=((GROUP,),), moved_bytes=4 * LENGTH,
     ),
     Row(
-        name="softmax", arguments=softmax_arguments, ours=softmax_ours,
-        is_right=softmax_is_right, source=SOFTMAX, global_size=(SOFTMAX_ROWS * 16,),
-        local_sizes=((16,),), moved_bytes=8 * SOFTMAX_ROWS * SOFTMAX_WIDTH,
+        name="softmax", arguments=softmax_arguments, kernel=kernels.softmax_rows,
+        launch=a_plane_each, is_right=softmax_is_right, source=SOFTMAX,
+        global_size=(SOFTMAX_ROWS * 16,), local_sizes=((16,),),
+        moved_bytes=8 * SOFTMAX_ROWS * SOFTMAX_WIDTH,
     ),
     Row(
-        name="bf16_dots", arguments=bf16_arguments, ours=bf16_ours, is_right=bf16_is_right,
-        source=BF16_DOTS, global_size=(DOT_WIDTH,), local_sizes=(None, (64,), (1024,)),
-        moved_bytes=2 * DOT_ROWS * DOT_WIDTH,
+        name="bf16_dots", arguments=bf16_arguments, kernel=bf16_dots, launch=over_columns,
+        is_right=bf16_is_right, source=BF16_DOTS, global_size=(DOT_WIDTH,),
+        local_sizes=(None, (64,), (1024,)), moved_bytes=2 * DOT_ROWS * DOT_WIDTH,
     ),
     Row(
-        name="naive_matmul", arguments=matmul_arguments, ours=naive_matmul_ours,
+        name="naive_matmul", arguments=matmul_arguments, kernel=naive_matmul, launch=over_product,
         is_right=matmul_is_right, source=NAIVE_MATMUL, global_size=(SIZE, SIZE),
         local_sizes=(None, (64, 1), (256, 1)), flops=2 * SIZE**3,
     ),
     Row(
-        name="tiled_matmul", arguments=matmul_arguments, ours=tiled_matmul_ours,
+        name="tiled_matmul", arguments=matmul_arguments, kernel=kernels.matmul, launch=in_tiles,
         is_right=matmul_is_right, source=TILED_MATMUL, global_size=(SIZE, SIZE),
         local_sizes=((TILE, TILE),), flops=2 * SIZE**3,
     ),
+    product_row("product_1000", 1000),
+    product_row("product_1023", 1023),
+    product_row("product_1024", 1024),
+    product_row("product_2048", 2048),
+    product_row("product_turned", 1024, turned=True),
     Row(
-        name="histogram", arguments=histogram_arguments, ours=histogram_ours,
-        is_right=histogram_is_right, source=HISTOGRAM, global_size=(LENGTH,),
+        name="histogram", arguments=histogram_arguments, kernel=kernels.histogram,
+        launch=over_first, is_right=histogram_is_right, source=HISTOGRAM, global_size=(LENGTH,),
         local_sizes=(None, (1024,), (8192,)), moved_bytes=LENGTH,
     ),
 )  # fmt: skip

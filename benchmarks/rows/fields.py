@@ -48,9 +48,9 @@ def mandelbrot_arguments() -> list[Any]:
     ]  # fmt: skip
 
 
-def mandelbrot_ours(arguments: list[Any]) -> Call:
+def over_pixels(kernel: Any, arguments: list[Any], check: str) -> Call:
     *view, _, out = arguments
-    launch = kernels.mandelbrot.over(out.shape)
+    launch = kernel.over(out.shape, check=check)
     return lambda: launch(*view, out)
 
 
@@ -127,9 +127,9 @@ def n_body_arguments() -> list[Any]:
     return [*places.copy(), np.int32(BODIES), np.zeros((3, BODIES), np.float32)]
 
 
-def n_body_ours(arguments: list[Any]) -> Call:
+def over_bodies(kernel: Any, arguments: list[Any], check: str) -> Call:
     *places, _, pull = arguments
-    launch = n_body.over(BODIES)
+    launch = kernel.over(BODIES, check=check)
     return lambda: launch(*places, pull)
 
 
@@ -183,29 +183,26 @@ def stencil_is_right(arrays: list[Array]) -> bool:
     return np.array_equal(out[1:-1, 1:-1], np.float32(0.5) * inner + np.float32(0.125) * around)
 
 
-def over_grid(kernel: Any) -> Any:
-    """Launches with one unit for each element of the last argument, without the extents."""
-
-    def ours(arguments: list[Any]) -> Call:
-        field, _, _, out = arguments
-        launch = kernel.over(out.shape)
-        return lambda: launch(field, out)
-
-    return ours
+def over_grid(kernel: Any, arguments: list[Any], check: str) -> Call:
+    """One unit for each element of the last argument; no extents."""
+    field, _, _, out = arguments
+    launch = kernel.over(out.shape, check=check)
+    return lambda: launch(field, out)
 
 
 def in_cubes(width: int, height: int) -> Row:
     """The stencil in cubes of this shape; the last ones of a row may reach over its end."""
     across, down = -(-GRID // width), -(-GRID // height)
 
-    def ours(arguments: list[Any]) -> Call:
+    def launch(kernel: Any, arguments: list[Any], check: str) -> Call:
         field, _, _, out = arguments
-        launch = stencil[(across, down), (width, height)]
-        return lambda: launch(field, out)
+        launcher = kernel.launcher((across, down), (width, height), check=check)
+        return lambda: launcher(field, out)
 
     name = f"cubes_{width}x{height}"
     return Row(
-        name=name, arguments=grid_arguments, ours=ours, is_right=stencil_is_right,
+        name=name, arguments=grid_arguments, kernel=stencil, launch=launch,
+        is_right=stencil_is_right,
         source=STENCIL.replace("NAME", name), global_size=(across * width, down * height),
         local_sizes=((width, height),), moved_bytes=8 * GRID * GRID,
     )  # fmt: skip
@@ -309,17 +306,18 @@ def gather_is_right(arrays: list[Array]) -> bool:
 
 ROWS = (
     Row(
-        name="mandelbrot", arguments=mandelbrot_arguments, ours=mandelbrot_ours,
-        is_right=mandelbrot_is_right, source=MANDELBROT,
+        name="mandelbrot", arguments=mandelbrot_arguments, kernel=kernels.mandelbrot,
+        launch=over_pixels, is_right=mandelbrot_is_right, source=MANDELBROT,
         global_size=(MANDELBROT_SIZE, MANDELBROT_SIZE),
         local_sizes=(None, (64, 1), (256, 1), (1024, 1)),
     ),
     Row(
-        name="n_body", arguments=n_body_arguments, ours=n_body_ours, is_right=n_body_is_right,
-        source=N_BODY, global_size=(BODIES,), local_sizes=(None, (256,), (1024,)),
+        name="n_body", arguments=n_body_arguments, kernel=n_body, launch=over_bodies,
+        is_right=n_body_is_right, source=N_BODY, global_size=(BODIES,),
+        local_sizes=(None, (256,), (1024,)),
     ),
     Row(
-        name="stencil", arguments=grid_arguments, ours=over_grid(stencil),
+        name="stencil", arguments=grid_arguments, kernel=stencil, launch=over_grid,
         is_right=stencil_is_right, source=STENCIL.replace("NAME", "stencil"),
         global_size=(GRID, GRID), local_sizes=(None, (256, 1), (1024, 1)),
         moved_bytes=8 * GRID * GRID,
@@ -328,17 +326,17 @@ ROWS = (
     in_cubes(16, 4),
     in_cubes(5, 7),
     Row(
-        name="clamped", arguments=grid_arguments, ours=over_grid(clamped),
+        name="clamped", arguments=grid_arguments, kernel=clamped, launch=over_grid,
         is_right=clamped_is_right, source=CLAMPED, global_size=(GRID, GRID),
         local_sizes=(None, (256, 1), (1024, 1)), moved_bytes=8 * GRID * GRID,
     ),
     Row(
-        name="swapped", arguments=swapped_arguments, ours=over_last(swapped),
+        name="swapped", arguments=swapped_arguments, kernel=swapped, launch=over_last,
         is_right=swapped_is_right, source=SWAPPED, global_size=(GRID * GRID,),
         local_sizes=(None, (1024,), (8192,)), moved_bytes=8 * GRID * GRID,
     ),
     Row(
-        name="gather", arguments=gather_arguments, ours=over_last(gather),
+        name="gather", arguments=gather_arguments, kernel=gather, launch=over_last,
         is_right=gather_is_right, source=GATHER, global_size=(GRID * GRID,),
         local_sizes=(None, (1024,), (8192,)),
     ),

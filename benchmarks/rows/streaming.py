@@ -31,8 +31,8 @@ def close(exact: Any, tolerance: float = 1e-5) -> Any:
 def streamed(name: str, kernel: Any, source: str, make: Any, is_right: Any, **more: Any) -> Row:
     """A row of `LENGTH` elements whose arrays are each read or written once."""
     return Row(
-        name=name, arguments=make, ours=over_last(kernel), is_right=is_right, source=source,
-        global_size=(LENGTH,), local_sizes=GROUPS, **more,
+        name=name, arguments=make, kernel=kernel, launch=over_last,
+        is_right=is_right, source=source, global_size=(LENGTH,), local_sizes=GROUPS, **more,
     )  # fmt: skip
 
 

@@ -33,7 +33,8 @@ from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
 from cubepy.passes.unroll_loops import unroll_loops
-from cubepy.target import Remark, Target, no_remark
+from cubepy.passes.write_out_short_loops import write_out_short_loops
+from cubepy.target import OPTIMIZATIONS, Remark, Target, no_remark
 
 __all__ = ["PIPELINES", "TARGET_LEVELS", "Pass", "level_of", "run"]
 
@@ -68,6 +69,8 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         eliminate_dead_stores,
         simplify,
         hoist_loop_invariants,
+        write_out_short_loops,
+        simplify,
         drop_bounds_checks,
         share_subexpressions,
         eliminate_dead_code,
@@ -152,6 +155,8 @@ def run(
     if observe is not None:
         observe("lowered", kernel)
     for step in PIPELINES[target.language]:
+        if step.__name__ in OPTIMIZATIONS and not target.does(step.__name__):
+            continue
         kernel = _step(step, kernel, context, check=check)
         if observe is not None:
             observe(step.__name__, kernel)

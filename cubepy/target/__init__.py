@@ -9,6 +9,7 @@ from cubepy.target.artifact import FOREIGN, Artifact, Schedule
 from cubepy.target.features import Features, features_of
 from cubepy.target.reports import Fault, FaultKind, Print
 from cubepy.target.storage import artifact_of_bytes, bytes_of_artifact
+from cubepy.target.switches import OPTIMIZATIONS
 from cubepy.target.target import Target
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ else:
 
 __all__ = [
     "FOREIGN",
+    "OPTIMIZATIONS",
     "Abi",
     "ArrayGroup",
     "Artifact",

@@ -1,8 +1,8 @@
 """A target: what code is generated for, as a value one can type.
 
 `Target.parse("cpu:x86-64-v3")` and the like; `str(target)` gives the text back. Options follow
-after `+`: `cpu:x86-64-v3+gang=8` fixes the gang width of the CPU code generator. Nothing here asks
-a device.
+after `+`: `cpu:x86-64-v3+gang=8` fixes the gang width of the CPU code generator,
+`cpu+without=strided` does without one of its optimisations. Nothing here asks a device.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from cubepy import ir
 from cubepy.errors import ConfigError
 from cubepy.records import dataclass, field, replace
 from cubepy.target.features import Features, features_of
+from cubepy.target.switches import OPTIMIZATIONS
 
 __all__ = ["Target"]
 
 LANGUAGES = ("cpu", "reference", "ptx", "opencl", "wgsl")
 _RUNTIMES = {"wgsl": "wgpu", "ptx": "cuda"}  # where it has another name
 # What may follow the language, where that is known here.
-OPTIONS = {"cpu": ("gang",), "reference": ("barriers", "races", "unwritten")}
+OPTIONS = {"cpu": ("gang", "without"), "reference": ("barriers", "races", "unwritten")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Target:
             if name not in OPTIONS.get(language, (name,)):
                 known = ", ".join(OPTIONS[language])
                 raise ConfigError(f"target {text!r}: no option {name!r}: known are {known}")
+        _check_switches(dict(options).get("without", ""), text)
         return Target(
             language=language,
             machine=machine,
@@ -82,6 +84,11 @@ class Target:
         """The value of an option, or `default`."""
         return dict(self.options).get(name, default)
 
+    def does(self, optimization: str) -> bool:
+        """Whether an optimisation of `OPTIMIZATIONS` is left on."""
+        assert optimization in OPTIMIZATIONS, optimization
+        return optimization not in self.option("without").split(",")
+
     def with_option(self, name: str, value: str) -> Target:
         """The same target with one option set."""
         kept = {**dict(self.options), name: value}
@@ -97,3 +104,10 @@ def _option(setting: str, text: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise ConfigError(f"target {text!r}: options are written name=value, not {setting!r}")
     return name, value
+
+
+def _check_switches(without: str, text: str) -> None:
+    for name in without.split(",") if without else ():
+        if name not in OPTIMIZATIONS:
+            known = ", ".join(OPTIMIZATIONS)
+            raise ConfigError(f"target {text!r}: no optimisation {name!r}: known are {known}")

@@ -34,7 +34,7 @@ from examples.kernels.elementwise import (
     saxpy,
     saxpy_numpy,
 )
-from examples.kernels.register_tiles import product, register_tiles
+from examples.kernels.register_tiles import product, product_plan, register_tiles
 from examples.kernels.windows import (
     conv2d,
     conv2d_numpy,
@@ -67,6 +67,7 @@ __all__ = [
     "nbody",
     "nbody_numpy",
     "product",
+    "product_plan",
     "register_tiles",
     "saxpy",
     "saxpy_numpy",

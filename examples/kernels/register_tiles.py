@@ -1,8 +1,7 @@
 """A matrix product at the speed of the processor: a register tile in each unit.
 
-A cube is two planes wide, which are two registers a row. Each unit adds up ROWS elements of one
-column at a time in a private array, for which there are registers enough, and reads `b` from shared
-memory, where the cube has put the strips it needs one behind the other. `a` is read as it lies.
+A cube is two planes wide, two registers a row. A unit adds up ROWS elements of a column at a time
+in a private array and reads `b` from shared memory, where the cube has packed the strips it needs.
 """
 
 from typing import Any
@@ -47,9 +46,15 @@ def register_tiles(
                     c[min(first + r, rows - 1), column] = total[r]
 
 
-def product(a: Floats, b: Floats, c: Floats) -> None:
-    """Product c = a @ b on the CPU; either may be a transposed view."""
+def product_plan(columns: int) -> tuple[int, int, dict[str, int]]:
+    """Cubes, units of a cube, and tiles that fill the CPU's registers and second cache."""
     lanes = cb.device("cpu").target.features.plane_dim
     rows, strips = (12, 2) if lanes == 16 else (6, 4)
-    cubes = -(-c.shape[1] // (2 * lanes * strips))
-    register_tiles[cubes, 2 * lanes](a, b, c, ROWS=rows, DEPTH=1024, STRIPS=strips)
+    cubes = -(-columns // (2 * lanes * strips))
+    return cubes, 2 * lanes, {"ROWS": rows, "DEPTH": 1024, "STRIPS": strips}
+
+
+def product(a: Floats, b: Floats, c: Floats) -> None:
+    """Product c = a @ b on the CPU; either may be a transposed view."""
+    cubes, width, tiles = product_plan(c.shape[1])
+    register_tiles[cubes, width](a, b, c, **tiles)

@@ -4,14 +4,23 @@ The answer that Intel's Mandelbrot is checked against is itself checked, in plai
 arithmetic of bandwidths and the word a missing peer leaves behind.
 """
 
+import copy
 import importlib.metadata
+import io
+import time
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from benchmarks import memory_bandwidth, opencl_anchor, rows
-from benchmarks.timing import Timing, measure
+from benchmarks import memory_bandwidth, rows
+from benchmarks.limits import Limits
+from benchmarks.peers import PEERS, PeerUnavailable, opencl
+from benchmarks.report import plot, summary, table
+from benchmarks.timing import Timing, in_turns, measure, ratio
 
 
 def counted_in_python(column: int, row: int) -> int:
@@ -58,5 +67,69 @@ def test_missing_runtime_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "files", missing)
-    with pytest.raises(opencl_anchor.PeerUnavailable, match="intel-opencl-rt is not installed"):
-        opencl_anchor.runtime_library()
+    with pytest.raises(PeerUnavailable, match="intel-opencl-rt is not installed"):
+        opencl.runtime_library()
+
+
+def test_turns_are_taken_by_all_and_patience_ends() -> None:
+    order: list[str] = []
+
+    def slow() -> None:
+        order.append("slow")
+        time.sleep(0.02)
+
+    samples = in_turns(
+        {"quick": lambda: order.append("quick"), "slow": slow}, turns=4, patience_s=0.03
+    )
+    assert order[:4] == ["quick", "slow", "quick", "slow"]
+    assert len(samples["quick"]) == 4
+    assert 1 <= len(samples["slow"]) < 4
+    assert ratio([1.0, 2.0, 9.0], [2.0, 4.0, 1.0]) == 0.5
+
+
+def test_limit_is_the_slower_of_memory_and_arithmetic() -> None:
+    limits = Limits(bytes_a_ms=100.0, flops_a_ms=1000.0)
+    row = rows.ROWS[0]
+    assert limits.least_ms(replace(row, moved_bytes=500, flops=None)) == 5.0
+    assert limits.least_ms(replace(row, moved_bytes=500, flops=20_000)) == 20.0
+    assert limits.least_ms(replace(row, moved_bytes=None, flops=None)) is None
+
+
+@pytest.mark.parametrize("name", ["saxpy", "exp", "power", "gelu", "tanh_gelu", "black_scholes"])
+def test_numpy_says_what_the_kernel_says(name: str) -> None:
+    row = next(row for row in rows.ROWS if row.name == name)
+    given = [each[:3000] if isinstance(each, np.ndarray) else each for each in row.arguments()]
+    small = replace(row, arguments=lambda: [copy.copy(each) for each in given])
+    if name == "saxpy":
+        small = replace(small, is_right=lambda arrays: len(arrays) == 2)
+    numpy_peer = next(peer for peer in PEERS if peer.name == "NumPy").open(1)
+    assert numpy_peer.prepare(small) is not None
+    wrong = replace(small, launch=lambda *_: lambda: None, is_right=lambda _: True)
+    with pytest.raises(AssertionError, match="NumPy"):
+        numpy_peer.prepare(wrong)
+
+
+RESULT = {
+    "threads": 1, "machine": "some machine", "versions": {"A": "1", "B": "2"},
+    "missing": {"C": "c is not installed"}, "copy_gb_s": 10.0, "fma_gflop_s": 100.0,
+    "rows": [{
+        "row": "saxpy", "best_ms": {"ours": 1.0, "unchecked": 1.0, "contract": 0.5, "A": 4.0,
+                                    "B": 2.0},
+        "ours_over": {"unchecked": 1.0, "contract": 2.0, "A": 0.25, "B": 0.5}, "best_peer": "B",
+        "failed": {}, "limit_ms": 0.5, "limit_over_ours": 0.5,
+    }],
+}  # fmt: skip
+
+
+def test_report_names_the_best_peer_and_those_that_are_missing() -> None:
+    lines = summary(RESULT)
+    assert any("A 1: geometric mean 0.25" in line for line in lines)
+    assert "not measured: C, c is not installed" in lines
+    console = Console(record=True, width=200, file=io.StringIO())
+    console.print(table(RESULT))
+    assert "0.50 B" in console.export_text()
+
+
+def test_plot_is_well_formed_with_a_mark_for_each_row() -> None:
+    root = ET.fromstring(plot([RESULT, {**RESULT, "threads": 2}]))
+    assert sum(each.tag.endswith("circle") for each in root.iter()) == 2

@@ -99,15 +99,20 @@ def _common_pointer(gang: Gang, memory: Op, terms: Sequence[Term]) -> str:
     element, pointer = memory_type(memory.type.element), base_pointer(gang, memory)
     for value, factor in sorted(terms, key=lambda term: term[0].age):
         step = (pointer, element, factor)
+        if not gang.module.target.does("addresses"):
+            pointer = _moved(gang, value, *step)
+            continue
         if step not in value.places:
             assert value.hook is not None
             with gang.w.at(value.hook):
-                offset = _times(gang, value.names[0], factor)
-                value.places[step] = gang.w.value(
-                    f"getelementptr {element}, ptr {pointer}, i64 {offset}"
-                )
+                value.places[step] = _moved(gang, value, *step)
         pointer = value.places[step]
     return pointer
+
+
+def _moved(gang: Gang, value: Value, pointer: str, element: str, factor: str) -> str:
+    offset = _times(gang, value.names[0], factor)
+    return gang.w.value(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
 
 
 def address_of(gang: Gang, memory: Op, indices: Sequence[Op]) -> Address:

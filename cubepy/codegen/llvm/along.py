@@ -21,7 +21,7 @@ def divide_along(gang: Gang, op: Op) -> bool:
     left, right = op.operands
     scalar = op.type
     assert isinstance(scalar, Scalar)
-    if not scalar.is_integer or scalar.bits < 32:
+    if not gang.module.target.does("divisions") or not scalar.is_integer or scalar.bits < 32:
         return False
     if gang.values[left].shape != part(1) or gang.values[right].shape != UNIFORM:
         return False

@@ -92,6 +92,8 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     """
     if op.attrs.get("check", "checked") != "checked" or op in gang.inside or not gang.looping:
         return None
+    if not gang.module.target.does("whole"):
+        return None
     gang.module.notes.op = op
     shapes = [gang.values[index].shape for index in indices]
     if any(shape.level == 2 for shape in shapes) or not any(shape.stride for shape in shapes):

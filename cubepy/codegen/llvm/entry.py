@@ -85,7 +85,9 @@ class _Versions:
             exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
         )
         self.careful = self._analyze(Assumptions(conditions=self.given))
-        found = find_assumptions(kernel.body, self.careful, self.given)
+        found = Assumptions()
+        if module.target.does("facts"):
+            found = find_assumptions(kernel.body, self.careful, self.given)
         self.assumptions = found
         self.two = self.two or bool(found)
         module.notes.unbounded = found.unbounded

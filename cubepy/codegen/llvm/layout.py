@@ -10,6 +10,7 @@ gang, affine in the lane, or varying.
 from __future__ import annotations
 
 from cubepy.codegen.llvm.direction import LOOP_WEIGHT, runs_along_y
+from cubepy.codegen.llvm.pressure import held_in_loops
 from cubepy.errors import ConfigError
 from cubepy.ir import (
     BOOL,
@@ -158,7 +159,7 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
     """Schedule and gang width of a kernel; the option `gang` of the target fixes the width."""
     cooperating = _cooperating(kernel)
     plane = target.plane_dim(kernel)
-    schedule = Schedule.CUBES if cooperating is not None else _rows_or_columns(kernel)
+    schedule = Schedule.CUBES if cooperating is not None else _rows_or_columns(kernel, target)
     lanes = plane
     parts, why = _parts(kernel, target, schedule)
     fixed = target.option("gang")
@@ -187,8 +188,9 @@ def _order(schedule: Schedule, cooperating: Op | None) -> str:
     return "along x across cubes, as no unit can tell which others run beside it"
 
 
-def _rows_or_columns(kernel: Kernel) -> Schedule:
-    return Schedule.COLUMNS if runs_along_y(kernel) else Schedule.ROWS
+def _rows_or_columns(kernel: Kernel, target: Target) -> Schedule:
+    turned = target.does("columns") and runs_along_y(kernel)
+    return Schedule.COLUMNS if turned else Schedule.ROWS
 
 
 def _fixed(width: int, plane: int, *, planes_used: bool) -> tuple[int, int]:
@@ -241,6 +243,8 @@ def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str
     """Registers a value: as many as hide latency without spilling, two where many values are
     64-bit, fewer in long bodies. And why, for people.
     """
+    if not target.does("several"):
+        return 1, "asked for"
     length = sum(1 for _ in walk(kernel.body))
     barriers = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
     if schedule is Schedule.CUBES and barriers and target.features.mask_registers:
@@ -255,7 +259,16 @@ def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str
     )
     if wide * 3 > total:
         return 2, "many values of 64 bits, of which a vector holds half as many"
+    # A quarter more than there are: some are spilled at no cost, for others latency is hidden.
+    if 4 * held_in_loops(kernel) * 4 > 5 * _registers(target):
+        return 2, "a loop holds many values"
     return 4, "as many as hide latency without spilling"
+
+
+def _registers(target: Target) -> int:
+    """Vector registers of a processor."""
+    few = target.features.triple.startswith("x86_64") and not target.features.mask_registers
+    return 16 if few else 32
 
 
 def _computes_wide(op: Op) -> bool:

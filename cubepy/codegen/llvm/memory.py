@@ -205,7 +205,7 @@ def _contiguous_load(
 
 
 def _gather(gang: Gang, address: Address, number: int, element: Scalar, mask: str | None) -> str:
-    if mask is None and address.step:
+    if mask is None and address.step and gang.module.target.does("strided"):
         one_by_one = stepped_pointers(gang, address, number, memory_type(element))
         return load_each(gang, element, one_by_one)
     pointers = lane_pointers(gang, address, number, memory_type(element))

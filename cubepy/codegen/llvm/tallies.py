@@ -66,6 +66,8 @@ def _verb(kernel: Kernel, param: Op) -> str | None:
 def open_tallies(module: Module, kernel: Kernel, units: int) -> None:
     """Clear the copies at the start of a call; `units` are those of a task."""
     w = module.w
+    if not module.target.does("tallies"):
+        return
     for param, verb in tallied(kernel).items():
         assert isinstance(param.type, BufferType)
         element = param.type.element

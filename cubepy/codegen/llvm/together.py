@@ -27,6 +27,8 @@ def runs_together(gang: Gang, op: Op) -> bool:
     analysis = gang.analysis
     if gang.mask is not None or op not in analysis.divergent:
         return False
+    if not gang.module.target.does("together"):
+        return False
     if op in analysis.parted_break or op in analysis.parted_continue or op in analysis.thins:
         return False
     if any(_repeats(gang, inner) for region in op.regions for inner in walk(region)):
@@ -43,6 +45,8 @@ def arm_together(gang: Gang, op: Op) -> str | None:
     the arm out once more is worth it; else None.
     """
     if gang.mask is not None or not gang.looping or op in gang.analysis.thins or gang.beside:
+        return None
+    if not gang.module.target.does("together"):
         return None
     inside = [inner for region in op.regions for inner in walk(region)]
     if len(inside) > _LARGEST_ARM or any(_repeats(gang, inner) for inner in inside):

@@ -32,7 +32,7 @@ _COMPARISONS = (ops.LT, ops.LE, ops.GT, ops.GE)
 
 def emit_region(gang: Gang, region: Region) -> None:
     """Every op of a region, up to where no lane goes on."""
-    neighbours = neighbours_of(region)
+    neighbours = neighbours_of(region) if gang.module.target.does("neighbours") else {}
     for op in region.ops:
         if gang.dead:
             return
