@@ -187,12 +187,31 @@ def small_calls() -> Call:
 
 def launchers() -> Iterator[Figure]:
     """Eight threads that launch beside one that does."""
-    for name, call, limit in (
-        ("8 threads, launches of 1 ms", calls_of_a_millisecond(), 0.95),
-        ("8 threads, launches of 64 elements", small_calls(), 0.95),
-    ):
-        ratios = [throughput(call, LAUNCHERS, 0.4) / throughput(call, 1, 0.4) for _ in range(9)]
-        yield Figure(name=name, value=median(ratios), unit="× one thread", limit=limit, least=True)
+    ratio = median(kept(calls_of_a_millisecond()) for _ in range(9))
+    unit = "× one thread"
+    yield Figure(name="8 threads, launches of 1 ms", value=ratio, unit=unit, limit=0.95, least=True)
+    # Python's threads take turns, which costs something whatever they do: NumPy's calls show it.
+    ours, theirs = small_calls(), small_calls_of_numpy()
+    pairs = [(kept(ours), kept(theirs)) for _ in range(9)]
+    lost = median(theirs for _, theirs in pairs)
+    name = f"8 threads, launches of 64 elements (np.add {lost:.2f})"
+    ratio = median(ours for ours, _ in pairs)
+    yield Figure(name=name, value=ratio, unit=unit, limit=0.95, least=True)
+
+
+def kept(call: Call) -> float:
+    """Launches of eight threads to those of one."""
+    return throughput(call, LAUNCHERS, 0.4) / throughput(call, 1, 0.4)
+
+
+def small_calls_of_numpy() -> Call:
+    a, b, c = arrays()
+
+    def several() -> None:
+        for _ in range(200):
+            np.add(a, b, out=c)
+
+    return several
 
 
 START = """

@@ -138,7 +138,7 @@ if hasattr(os, "register_at_fork"):
 
 
 # A kernel of the front end, and whether lowering the same source again gives the same.
-_Lowered = tuple[ir.Kernel, bool]
+_Lowered: TypeAlias = "tuple[ir.Kernel, bool]"
 
 
 def _lowered(source: frontend.KernelSource, specialization: frontend.Specialization) -> _Lowered:

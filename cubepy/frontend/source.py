@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from cubepy import ir
 from cubepy.errors import CubeSyntaxError, Diagnostic, SourceUnavailable
 from cubepy.frontend.source_search import find_text, was_changed, where_to_put_it
 from cubepy.frontend.wording import describe_object
-from cubepy.ir import AttrValue
 from cubepy.location import Loc
 from cubepy.records import dataclass
 
@@ -90,7 +90,7 @@ class KernelSource:
     node: FunctionNode
     text: SourceText
     name: str
-    options: tuple[tuple[str, AttrValue], ...] = ()
+    options: tuple[tuple[str, ir.AttrValue], ...] = ()
 
     @property
     def loc(self) -> Loc:
@@ -182,7 +182,7 @@ def _text_of(filename: str, module_globals: dict[str, Any]) -> SourceText | None
 
 
 def capture(
-    function: Callable[..., Any], *, options: tuple[tuple[str, AttrValue], ...] = ()
+    function: Callable[..., Any], *, options: tuple[tuple[str, ir.AttrValue], ...] = ()
 ) -> KernelSource:
     """The source of a Python function; raises SourceUnavailable where its text is not to be had."""
     plain = inspect.unwrap(function)

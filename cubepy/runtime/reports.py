@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from string import Formatter
 from typing import Any
 
 import numpy as np
 
 from cubepy.errors import AssertionFailed, OutOfBoundsError
 from cubepy.ir import Scalar
+from cubepy.late import late_import
 from cubepy.records import dataclass, field
 from cubepy.runtime.base import Grid
 from cubepy.target import Artifact, Fault, FaultKind, Schedule, reports
@@ -37,6 +37,9 @@ def filled(text: str, values: Sequence[Any]) -> str:
     """A format with NumPy scalars in its holes, as Python prints numbers."""
     parts: list[str] = []
     remaining = iter(values)
+    with late_import:
+        from string import Formatter  # noqa: PLC0415 - for kernels that print or assert
+
     for literal, hole, form, _ in Formatter().parse(text):
         parts.append(literal)
         if hole is not None:

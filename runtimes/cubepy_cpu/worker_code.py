@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from string import Template
+from pathlib import Path
+from typing import Any
 
 from cubepy.late import late_import
 from cubepy_cpu.host import host_architecture
@@ -273,6 +274,9 @@ def text(*, futex: bool, python: Mapping[str, int] | None = None) -> str:
 
     `python` says where Python's objects have their fields; without it, calls are left out.
     """
+    with late_import:
+        from string import Template  # noqa: PLC0415 - a warm start makes no text
+
     templates = "".join(_templates(futex=futex, calls=python is not None))
     return Template(_with_fields(templates)).substitute(_numbers(python))
 
@@ -317,11 +321,10 @@ def _numbers(python: Mapping[str, int] | None) -> Mapping[str, int]:
 
 
 def _read(name: str) -> str:
-    with late_import:
-        import pkgutil  # noqa: PLC0415 - a warm start makes no text
-
-    data = pkgutil.get_data("cubepy_cpu", name)
-    assert data is not None, f"{name} is part of this package"
+    """A file of this package, from wherever Python has this module from."""
+    assert __spec__ is not None
+    loader: Any = __spec__.loader
+    data: bytes = loader.get_data(str(Path(__file__).with_name(name)))
     return data.decode()
 
 
