@@ -107,9 +107,14 @@ class Cube(Generic[P, R]):
         cube_dim: Any = None,
         device: str | Device | None = None,
         check: str = "auto",
+        debug: bool = False,
+        unit: int | tuple[int, ...] = 0,
         **keywords: Any,
     ) -> None:
-        """Launch exactly `cube_count` cubes of `cube_dim` units; both must be given."""
+        """Launch exactly `cube_count` cubes of `cube_dim` units; both must be given.
+
+        With `debug`, one unit is stepped through in place of that: see `Launcher.debug`.
+        """
         if cube_count is None or cube_dim is None:
             missing = "cube_count" if cube_count is None else "cube_dim"
             name = self._source.name
@@ -119,7 +124,10 @@ class Cube(Generic[P, R]):
                 f"for a shape, {name}.over(shape)(…)"
             )
         launcher = self.launcher(cube_count, cube_dim, device, check)
-        launcher(*arguments, **keywords)
+        if debug:
+            launcher.debug(*arguments, unit=unit, **keywords)
+        else:
+            launcher(*arguments, **keywords)
 
     @short_tracebacks
     def launcher(

@@ -4,8 +4,23 @@ It shares nothing with emitters but the op table, so that it stays an independen
 """
 
 from cubepy.interp.device import ReferenceDevice, ReferenceRuntime, runtime
-from cubepy.interp.machine import run
-from cubepy.interp.memory import HostMemory
-from cubepy.interp.state import Reports
+from cubepy.interp.machine import goes_beyond_values, run
+from cubepy.interp.masks import Mask, has_lane
+from cubepy.interp.memory import HostMemory, Memory, at_lane
+from cubepy.interp.state import Reports, State, Watch
 
-__all__ = ["HostMemory", "ReferenceDevice", "ReferenceRuntime", "Reports", "run", "runtime"]
+__all__ = [
+    "HostMemory",
+    "Mask",
+    "Memory",
+    "ReferenceDevice",
+    "ReferenceRuntime",
+    "Reports",
+    "State",
+    "Watch",
+    "at_lane",
+    "goes_beyond_values",
+    "has_lane",
+    "run",
+    "runtime",
+]

@@ -10,7 +10,7 @@ import numpy as np
 from cubepy.errors import BackendError, OutOfMemoryError, ParseError
 from cubepy.interp.machine import run
 from cubepy.interp.memory import HostMemory
-from cubepy.interp.state import Reports
+from cubepy.interp.state import Reports, Watch
 from cubepy.ir import Kernel, parse_kernel
 from cubepy.runtime import Binding, Device, Grid, LoadedKernel, Runtime
 from cubepy.target import Artifact, Target
@@ -21,7 +21,14 @@ ALIGNMENT = 64
 
 
 class ReferenceDevice(Device):
-    """The interpreter as a device; launches have finished when they return."""
+    """The interpreter as a device; launches have finished when they return.
+
+    `watch` is told of what its launches do; `reports` replaces those that the target asks for.
+    """
+
+    def __init__(self, watch: Watch | None = None, reports: Reports | None = None) -> None:
+        self._watch = watch
+        self._reports = reports
 
     @property
     def name(self) -> str:
@@ -71,7 +78,8 @@ class ReferenceDevice(Device):
         target, parsed = kernel.artifact.target, kernel.handle
         assert isinstance(parsed, Kernel)
         plane_dim = target.plane_dim(parsed)
-        run(parsed, grid, bindings, plane_dim=plane_dim, reports=Reports.of(target))
+        reports = self._reports or Reports.of(target)
+        run(parsed, grid, bindings, plane_dim=plane_dim, reports=reports, watch=self._watch)
 
     def sync(self) -> None:
         """Nothing to wait for."""

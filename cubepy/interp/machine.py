@@ -24,11 +24,11 @@ from cubepy.interp.memory import Memory, buffer, place_of
 from cubepy.interp.orders import Orders
 from cubepy.interp.progress import Progress
 from cubepy.interp.sharing import share_shadows
-from cubepy.interp.state import Context, Reports, State
+from cubepy.interp.state import Context, Reports, State, Watch
 from cubepy.ir import Access, BufferType, Kernel, Op, OpDef, Region, Scalar, Trait, ops
 from cubepy.runtime import ArrayBinding, Binding, Grid, Prints, ScalarBinding
 
-__all__ = ["run"]
+__all__ = ["goes_beyond_values", "run"]
 
 STANDARD = Reports()
 
@@ -40,15 +40,19 @@ def run(
     *,
     plane_dim: int = 4,
     reports: Reports = STANDARD,
+    watch: Watch | None = None,
 ) -> None:
-    """Run `kernel` on memory that the reference device gave; raises what `reports` asks for."""
+    """Run `kernel` on memory that the reference device gave; raises what `reports` asks for.
+
+    `watch` is told of every op that touches more than values, after it has been done.
+    """
     if grid.cubes == 0:
         return
     facts = facts_of(kernel)
     arguments = _arguments(kernel, bindings)
     prints = Prints()
     try:
-        _run_batches(kernel, grid, facts, arguments, plane_dim, reports, prints)
+        _run_batches(kernel, grid, facts, arguments, plane_dim, reports, prints, watch)
     finally:
         prints.write()
 
@@ -61,6 +65,7 @@ def _run_batches(
     plane_dim: int,
     reports: Reports,
     prints: Prints,
+    watch: Watch | None,
 ) -> None:
     numbers: dict[Op, int] = {}
     shadowed = reports.races != "all"
@@ -75,6 +80,7 @@ def _run_batches(
             batch=batch, reports=reports,
             clock=Clock(batch=batch, numbers=numbers, orders=orders),
             values=dict(arguments), facts=facts, kernel_name=kernel.name, prints=prints,
+            watch=watch,
         )  # fmt: skip
         with np.errstate(all="ignore"):
             Machine(kernel, state).run()
@@ -138,11 +144,13 @@ class Machine:
 
     def region(self, region: Region, mask: Mask) -> Mask:
         """Run the ops of a region; the units that reach its end."""
-        values = self.state.values
+        values, watch = self.state.values, self.state.watch
         for op in region.ops:
             simple = SIMPLE.get(op.opdef)
             if simple is not None:
                 simple(self.state, op, mask)
+                if watch is not None:
+                    watch(self.state, op, mask)
                 continue
             control = CONTROL.get(op.opdef)
             if control is not None:
@@ -353,6 +361,11 @@ def _positions() -> dict[OpDef, Handler]:
         for row in ops.BY_NAME.values()
         if not row.operands and row.has(Trait.PURE) and row.evaluate is None
     }
+
+
+def goes_beyond_values(op: Op) -> bool:
+    """Whether an op does more than compute a value of its operands: those a `watch` is told of."""
+    return op.opdef in SIMPLE
 
 
 Control = Callable[[Machine, Op, Mask], Mask]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from cubepy.errors import ConfigError
 from cubepy.interp.batch import Batch
@@ -16,7 +17,7 @@ from cubepy.records import dataclass, field
 from cubepy.runtime import Prints
 from cubepy.target import Target
 
-__all__ = ["Context", "Reports", "Slot", "State"]
+__all__ = ["Context", "Reports", "Slot", "State", "Watch"]
 
 RACES = ("none", "shared", "all")
 SWITCH = ("off", "on")
@@ -95,13 +96,17 @@ class Context:
         self.mask, self.continued, self.waits = mask, False, []
 
 
+#: Told of an op that has been done, and in which units.
+Watch: TypeAlias = "Callable[[State, Op, Mask], None]"
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class State:
     """`values` holds, for each op, an array, a :class:`Slot`, a :class:`Memory` or call results.
 
     `calls` are the calls being run, and `cube_memory` keeps shared memory by them: there is one per
     cube and call path, however often its op runs. `contexts` are the constructs being run.
-    `prints` are those of the launch so far.
+    `prints` are those of the launch so far; `watch` is told of ops that touch more than values.
     """
 
     batch: Batch
@@ -111,6 +116,7 @@ class State:
     facts: Facts
     kernel_name: str
     prints: Prints
+    watch: Watch | None = None
     calls: tuple[Op, ...] = ()
     cube_memory: dict[tuple[Op, ...], Memory] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)

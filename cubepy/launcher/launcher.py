@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cubepy import frontend
-from cubepy.compiler import build
+from cubepy import frontend, ir
+from cubepy.compiler import build, lower
 from cubepy.errors import ArgumentError, ConfigError, CubeError, LaunchError, RuntimeUnavailable
 from cubepy.late import late_import
 from cubepy.launcher.again import Again, again_of
@@ -38,6 +38,8 @@ from cubepy.runtime import (
 from cubepy.target import Target
 
 if TYPE_CHECKING:
+    from pdb import Pdb
+
     from cubepy.inspection import Inspection
     from cubepy.location import Loc
 
@@ -279,6 +281,49 @@ class Launcher:
 
         return device.time_places(stages.artifact, run, seconds)
 
+    @short_tracebacks
+    def debug(
+        self,
+        *arguments: Any,
+        unit: int | tuple[int, ...] = 0,
+        debugger: Pdb | None = None,
+        **keywords: Any,
+    ) -> None:
+        """Launch on the interpreter, then step through one unit in the kernel's own lines.
+
+        `unit` is its ABSOLUTE_POS, or x, y, z. The debugger is Python's, unless another is given.
+        """
+        with late_import:
+            from cubepy import replay  # noqa: PLC0415 - launches need none of it
+
+        values = self._resolver.bind(arguments, keywords)
+        grid, kernel, names, own = self.lowered(values)
+        where = replay.unit_at(unit, grid, kernel.cube_dim)
+        recording = replay.record(kernel, grid, own, where)
+        again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
+        replay.step_through(again, recording, debugger)
+
+    def lowered(
+        self, values: Sequence[Any]
+    ) -> tuple[Grid, ir.Kernel, Sequence[str], Sequence[Any]]:
+        """For bound arguments: the grid on the interpreter, the kernel before any pass, and its
+        parameters with what they are given.
+        """
+        resolver, features = self._resolver, Target.parse("reference").features
+        grid, options = self._work.on(features, resolver.plane_dim)
+        specialization, _ = resolver.specialize(options, values)
+        names = specialization.kernel_parameters
+        own = [values[resolver.leaves.index(name)] for name in names]
+        return grid, lower(resolver.program.source, specialization), names, own
+
+    def stepping(self, unit: int | tuple[int, ...]) -> DebugLauncher:
+        """A launcher whose calls step through this unit."""
+        return DebugLauncher(self._resolver, self._work, self._device, unit)
+
+    def at(self, device: Device) -> Launcher:
+        """The same launch on another device."""
+        return make_launcher(self._resolver, self._work, device)
+
 
 class PreparedLaunch:
     """A launch with types, sizes and device settled: call it with arguments of those types."""
@@ -326,6 +371,21 @@ class PreparedLaunch:
             call = expected_call(self._record, device, grid, values, None)
             if call is not None:
                 self._native.learn(call)
+
+
+class DebugLauncher(Launcher):
+    """A launcher whose calls step through one unit."""
+
+    __slots__ = ("_unit",)
+
+    def __init__(
+        self, resolver: Resolver, work: Work, device: Device | None, unit: int | tuple[int, ...]
+    ) -> None:
+        super().__init__(resolver, work, device)
+        self._unit = unit
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        self.debug(*arguments, unit=self._unit, **keywords)
 
 
 def make_launcher(resolver: Resolver, work: Work, device: Device | None) -> Launcher:

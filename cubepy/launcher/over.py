@@ -31,9 +31,18 @@ class Over:
 
     @short_tracebacks
     def __call__(
-        self, shape: Sizes | None = None, device: str | Device | None = None, check: str = "auto"
+        self,
+        shape: Sizes | None = None,
+        device: str | Device | None = None,
+        check: str = "auto",
+        *,
+        debug: bool = False,
+        unit: int | tuple[int, ...] = 0,
     ) -> Launcher:
-        """A launch over `shape` on `device`, by default that of the arguments, or the default."""
+        """A launch over `shape` on `device`, by default that of the arguments, or the default.
+
+        With `debug`, one unit is stepped through in place of a launch: see `Launcher.debug`.
+        """
         if shape is None:
             name = self._resolver.name
             raise LaunchError(f"{name}.over: the shape is missing\n  help: {name}.over(len(x))(…)")
@@ -52,7 +61,7 @@ class Over:
             if len(launchers) >= KEPT:
                 launchers.clear()
             found = launchers[key] = make_launcher(self._resolver, work, chosen)
-        return found
+        return found.stepping(unit) if debug else found
 
     def __repr__(self) -> str:
         return f"<{self._resolver.name}.over>"

@@ -1,0 +1,163 @@
+"""One unit as plain Python: it stores what the launch stored, and pdb shows the kernel's lines."""
+
+import io
+import pdb  # noqa: T100
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cubepy as cb
+import examples.kernels as ek
+from cubepy import Array, f32, i32, ir, replay
+from cubepy.errors import CubeError, LaunchError, OutOfBoundsError
+from cubepy.testing import differential, generate_kernel
+
+
+def halved(v: Any) -> Any:
+    if v > 4.0:
+        return v * 0.25
+    return v * 0.5
+
+
+@cb.cube
+def wanders(x: Array[f32], at: Array[i32], out: Array[f32]) -> None:
+    i = cb.ABSOLUTE_POS
+    total = 0.0
+    for k in range(at[i]):
+        if k == 2:
+            continue
+        total += halved(x[(i + k) % len(x)])
+        if total > 50.0:
+            break
+    while total > 3.0:
+        total = cb.sqrt(total)
+    out[i] = total
+
+
+def arguments() -> tuple[Any, Any, Any]:
+    x = np.linspace(0, 30, 40, dtype=np.float32)
+    return x, np.arange(40, dtype=np.int32), np.zeros(40, np.float32)
+
+
+def replayed(launcher: Any, unit: Any, *given: Any) -> tuple[replay.Recording, replay.Replay]:
+    """The unit's recording, and its replay after it has run."""
+    values = launcher._resolver.bind(given, {})
+    grid, kernel, names, own = launcher.lowered(values)
+    recording = replay.record(kernel, grid, own, replay.unit_at(unit, grid, kernel.cube_dim))
+    again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
+    again.run()
+    return recording, again
+
+
+def agree(recording: replay.Recording, again: replay.Replay) -> None:
+    """Computed anew by Python, every store has the bits that the interpreter stored."""
+    stores = [event for event in recording.events if event.op.opdef is ir.ops.STORE]
+    assert len(stores) == len(again.stored)
+    assert not again.left
+    for wanted, found in zip(stores, again.stored, strict=True):
+        assert wanted.place == found.place
+        assert np.asarray(wanted.value).tobytes() == np.asarray(found.value).tobytes()
+
+
+@pytest.mark.parametrize("unit", [0, 3, 17, 39])
+def test_a_unit_runs_again(unit: int) -> None:
+    recording, again = replayed(wanders.over(40), unit, *arguments())
+    agree(recording, again)
+    assert again.stored
+
+
+def test_units_that_work_together_hear_what_they_heard() -> None:
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    for unit in (0, 5, 40):
+        recording, again = replayed(ek.block_sum[2, 32], unit, x, np.zeros(2, np.float32))
+        agree(recording, again)
+    rows = np.linspace(0, 1, 128, dtype=np.float32).reshape(2, 64)
+    agree(*replayed(ek.softmax_rows[2, 32], 33, rows, np.zeros_like(rows)))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_generated_kernels_run_again(seed: int) -> None:
+    generated = generate_kernel(seed)
+    compiled = differential.Compiled(generated)
+    bases = {
+        name: differential._padded(differential.fill(spec.element, spec.size, name))
+        for name, spec in generated.bases.items()
+    }
+    given = differential._arguments(generated, bases) | compiled.constants
+    kernel = compiled.kernel
+    if generated.over:
+        launcher = kernel.over(generated.over)
+    else:
+        launcher = kernel.launcher(generated.cube_count, generated.cube_dim)
+    values = launcher._resolver.bind((), given)
+    grid, lowered, names, own = launcher.lowered(values)
+    for number in (0, 3):
+        where = replay.Unit(0, number % int(np.prod(lowered.cube_dim)))
+        recording = replay.record(lowered, grid, own, where)
+        again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
+        again.run()
+        if recording.fault is None:
+            agree(recording, again)
+
+
+def session(launcher: Any, commands: str, *given: Any, unit: Any = 0) -> str:
+    """What pdb prints for these commands."""
+    output = io.StringIO()
+    debugger = pdb.Pdb(stdin=io.StringIO(commands), stdout=output, skip=["cubepy.*", "numpy.*"])
+    launcher.debug(*given, unit=unit, debugger=debugger)
+    return output.getvalue()
+
+
+def line_of(text: str) -> int:
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_pdb_stops_in_the_users_lines_with_the_users_names() -> None:
+    x, at, out = arguments()
+    hot, helper = line_of("total += halved(x["), line_of("return v * 0.5")
+    text = session(
+        wanders.over(40),
+        f"n\nn\np i\nb {hot}\nc\np k\np total\np x[6]\nb {helper}\nc\np v\nbt\ncl 1 2\nc\n",
+        x, at, out, unit=6,
+    )  # fmt: skip
+    assert f"test_replay.py({line_of('def wanders')})wanders()" in text
+    assert "-> total += halved(x[(i + k) % len(x)])" in text
+    assert "np.int64(6)" in text
+    assert "np.int32(0)" in text
+    assert repr(x[6]) in text
+    wanted = np.zeros_like(out)
+    wanders.over(40)(x, at, wanted)
+    assert out.tobytes() == wanted.tobytes()  # it was a launch like any other
+
+
+def test_faults_are_replayed_up_to_where_they_are() -> None:
+    @cb.cube
+    def reaches(x: Array[f32], out: Array[f32]) -> None:
+        i = cb.ABSOLUTE_POS
+        seen = x[i] * 2.0
+        out[i + 30] = seen
+
+    x = np.ones(40, np.float32)
+    launcher = reaches.over(40, check="validate")
+    output = io.StringIO()
+    debugger = pdb.Pdb(stdin=io.StringIO("n\nn\nn\np seen\nc\n"), stdout=output)
+    with pytest.raises(OutOfBoundsError, match="out"):
+        launcher.debug(x, x.copy(), unit=10, debugger=debugger)
+    assert "np.float32(2.0)" in output.getvalue()
+
+
+def test_debug_is_a_word_of_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[replay.Recording] = []
+    monkeypatch.setattr(replay, "step_through", lambda again, recording, _: seen.append(recording))
+    wanders.over(40, debug=True, unit=7)(*arguments())
+    wanders.over(40, debug=True, unit=(3,))(*arguments())
+    wanders.launch(*arguments(), cube_count=5, cube_dim=8, debug=True, unit=9)
+    assert [each.unit for each in seen[:2]] == [(0, 7), (0, 3)]
+    assert seen[2].unit == (1, 1)
+    with pytest.raises(LaunchError, match=r"there is no unit 4000: the launch has 256"):
+        wanders.over(40, debug=True, unit=4000)(*arguments())
+    with pytest.raises(CubeError):
+        wanders.over(40, debug=True)(1)
