@@ -74,7 +74,7 @@ def test_rows_of_the_table_hold_with_all_switched_off(row: str) -> None:
 
 @cb.cube
 def pieces(rgb: Array[u8], width: i32, out: Array[f32]) -> None:
-    """Strides, divisions along the lanes, neighbours, a loop that ends together, a small array."""
+    """Strides, divisions along the lanes, neighbours, loops of two kinds, a small array."""
     i = cb.ABSOLUTE_POS
     kept = cb.local_array(f32, 4, fill=0.0)
     total = 0.0
@@ -82,6 +82,8 @@ def pieces(rgb: Array[u8], width: i32, out: Array[f32]) -> None:
         kept[i % 4] = f32(rgb[3 * i])
         total += kept[1] + f32(i // width)
         total = total if rgb[3 * i] > 7 else total + 1.0
+        for k in range(3):
+            total += f32(rgb[i + k])
         out[i] = total
         i += cb.CUBE_DIM * cb.CUBE_COUNT
 
@@ -143,7 +145,7 @@ def test_each_pass_that_can_be_switched_off_changes_some_kernel() -> None:
             before[0] = text
 
         target = Target.parse("cpu:x86-64-v3")
-        finish(launch.inspect(*arguments, target=target).lowered, target, observe=observe)
+        finish(launch.inspect(*arguments, target=target).stages.lowered, target, observe=observe)
     assert changed >= PASSES
 
 
