@@ -56,7 +56,7 @@ class Helpers:
     def _result(self, results: tuple[Scalar, ...]) -> tuple[list[Node], tuple[str, ...], str]:
         """A named tuple for the results at times: its class, its fields, how one is made."""
         places = ", ".join(["{}"] * len(results))
-        if len(results) == 1 or self.scope.chance(0.4):
+        if len(results) == 1 or self.scope.chance(0.3):
             return [], (), places
         name = self.scope.fresh("Results")
         fields = tuple(self.scope.fresh("field") for _ in results)

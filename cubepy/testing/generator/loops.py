@@ -156,7 +156,7 @@ class Loops:
             for name, before in names.items()
             if name not in active and (before is None or type is None or before is type)
         ]
-        if other and self.scope.chance(0.8):
+        if other and self.scope.chance(0.95):
             name = self.scope.random.choice(other)
             if (names[name] is None) != (type is None):
                 self.scope.features.add(Feature.SHARED_NAME)
