@@ -79,9 +79,10 @@ def _padded(array: Array) -> Array:
 
 def _view(base: Array, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     origin = base[start:] if start < base.size else base[:0]
-    return np.lib.stride_tricks.as_strided(
-        origin, shape, tuple(stride * base.itemsize for stride in strides)
-    )
+    # by their bits: NumPy does not know small floats by the code they give themselves
+    words = origin.view(f"u{base.itemsize}")
+    steps = tuple(stride * base.itemsize for stride in strides)
+    return np.lib.stride_tricks.as_strided(words, shape, steps).view(base.dtype)
 
 
 def _arguments(generated: GeneratedKernel, bases: Mapping[str, Array]) -> dict[str, Any]:
