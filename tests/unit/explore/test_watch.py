@@ -1,6 +1,8 @@
 """The live mode: pages follow the file, a kernel that does not compile is told of."""
 
+import functools
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -95,10 +97,17 @@ def test_imported_files_are_followed(tmp_path: Path) -> None:
 def test_the_command_ends_with_an_interrupt(file: Path) -> None:
     command = [sys.executable, "-m", "cubepy", "explore", f"{file}:looked_at", "--watch", *WORDS]
     assert shutil.which(sys.executable)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        address = running.stdout.readline().split()[0]
-        with urllib.request.urlopen(address) as answer:
-            assert answer.status == 200
-        running.send_signal(2)
-        assert running.wait(30) == 0
+    # What a shell runs in the background ignores interrupts, and so would what it starts.
+    attentive = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=attentive
+    ) as running:
+        try:
+            assert running.stdout is not None
+            address = running.stdout.readline().split()[0]
+            with urllib.request.urlopen(address) as answer:
+                assert answer.status == 200
+            running.send_signal(signal.SIGINT)
+            assert running.wait(30) == 0
+        finally:
+            running.kill()
