@@ -58,7 +58,7 @@ def _shown(value: object) -> str:
 
 
 # Runtimes of other languages, which this version does not have.
-_PLANNED = {"cuda": "PTX", "wgpu": "WGSL"}
+_PLANNED = {"cuda": "PTX"}
 
 
 def _not_there() -> Iterator[str]:

@@ -11,7 +11,7 @@ import wgpu
 from cubepy.runtime import ArrayBinding
 from cubepy.target import ArrayGroup, Artifact, Extra, array_groups
 
-__all__ = ["Code", "span_of_binding"]
+__all__ = ["Code"]
 
 _EXTRAS = struct.Struct(f"<{len(Extra)}i")
 _USES = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
@@ -72,13 +72,3 @@ class Code:
         bound = self._device.create_bind_group(layout=layout, entries=entries)
         self._given = (tuple(memories), bound)
         return bound
-
-
-def span_of_binding(array: ArrayBinding) -> tuple[int, int]:
-    """The bytes of its memory that an array lies in, from the first to behind the last."""
-    if 0 in array.shape:
-        return 0, 0
-    reached = [(extent - 1) * step for extent, step in zip(array.shape, array.strides, strict=True)]
-    low = array.offset + sum(min(0, each) for each in reached)
-    high = array.offset + sum(max(0, each) for each in reached) + 1
-    return low * array.element.size, high * array.element.size

@@ -29,10 +29,10 @@ from cubepy.runtime import (
     write_prints,
 )
 from cubepy.target import Artifact, Target
-from cubepy_wgpu.code import Code, span_of_binding
+from cubepy_wgpu.code import Code
 from cubepy_wgpu.driver import build, explained, find_adapters, open_device
 from cubepy_wgpu.parts import parts_of
-from cubepy_wgpu.probe import features_of_device
+from cubepy_wgpu.probe import features_of_device, probed
 
 __all__ = ["WgpuDevice", "WgpuRuntime", "runtime"]
 
@@ -70,6 +70,12 @@ class WgpuDevice(Device):
             "storage buffers": limits["max-storage-buffers-per-shader-stage"],
             "largest buffer": limits["max-buffer-size"],
         }
+
+    @property
+    def probed(self) -> Mapping[str, object]:
+        """What the small kernels of the probe found."""
+        with self._lock:
+            return probed(self._adapter, self.handle)
 
     @functools.cached_property
     def handle(self) -> Any:
@@ -163,55 +169,12 @@ class WgpuDevice(Device):
                 memories.append(self.alloc(block.nbytes))
                 self.write(memories[-1], block)
             parts = parts_of(grid, self._limits["max-compute-workgroups-per-dimension"])
-            self._encode(code, arrays, memories, words, parts)
+            code.encode(memories, words, parts)
             if block is not None:
                 self.read(memories[-1], block)
         if block is not None:
             write_prints(artifact, grid, block)
             raise_fault(artifact, grid, block)
-
-    def _encode(
-        self, code: Code, arrays: Sequence[Any], memories: Sequence[Any], words: bytes, parts: Any
-    ) -> None:
-        """Encode a launch. A memory that several bindings have, one of them written, is bound once;
-        the others, which lie elsewhere in it, are given copies.
-        """
-        given, written = list(memories), []
-        for number, group in enumerate(code.groups):
-            memory = memories[number]
-            shared = [n for n in range(len(code.groups)) if memories[n] is memory]
-            if number != shared[0] and any(code.groups[n].written for n in shared):
-                given[number] = self._copied(memory)
-                if group.written:
-                    written.append((given[number], memory, group))
-        code.encode(given, words, parts)
-        for copy, memory, group in written:
-            spans = [span_of_binding(arrays[each]) for each in group.arguments]
-            low, high = min(low for low, _ in spans), max(high for _, high in spans)
-            self._bring_back(copy, memory, low, high)
-
-    def _bring_back(self, copy: Any, memory: Any, low: int, high: int) -> None:
-        """Copy some bytes of a memory to the same place in another."""
-        first, last = -(-low // 4) * 4, high // 4 * 4
-        if first < last:
-            self._copy(copy, memory, first, last - first)
-        edges = {low // 4 * 4} if low % 4 else set()
-        edges |= {last} if high % 4 else set()
-        for edge in edges if low < high else ():
-            word, changed = self._octets(memory, edge, 4), self._octets(copy, edge, 4)
-            for byte in range(max(low, edge), min(high, edge + 4)):
-                word[byte - edge] = changed[byte - edge]
-            self.handle.queue.write_buffer(memory, edge, word)
-
-    def _copied(self, memory: Any) -> Any:
-        copy = self.alloc(memory.size)
-        self._copy(memory, copy, 0, memory.size)
-        return copy
-
-    def _copy(self, source: Any, target: Any, start: int, size: int) -> None:
-        encoder = self.handle.create_command_encoder()
-        encoder.copy_buffer_to_buffer(source, start, target, start, size)
-        self.handle.queue.submit([encoder.finish()])
 
     def _check_sizes(self, artifact: Artifact, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Refuse what positions and subscripts of 32 bits cannot count."""

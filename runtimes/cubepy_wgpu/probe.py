@@ -23,7 +23,7 @@ from cubepy.runtime import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.target import Features, features_of
 from cubepy_wgpu.driver import explained, pipeline_of
 
-__all__ = ["features_of_device", "identity_of"]
+__all__ = ["features_of_device", "probed"]
 
 logger = LateLogger("cubepy.wgpu")
 
@@ -83,16 +83,9 @@ def identity_of(adapter: Any) -> str:
 
 def features_of_device(adapter: Any, device: Any) -> Features:
     """The features, tried out once a driver's version."""
-    identity = identity_of(adapter)
-    parts = [
-        ("probe", (_VERSION + _FLOATS + _PLANES).encode()),
-        ("driver", identity.encode()),
-        ("features", " ".join(sorted(device.features)).encode()),
-    ]
-    key = key_of(parts, f"probe of {identity}")
-    found = json.loads(store().get_or_make(key, lambda: _tried(adapter, device)))
+    found = probed(adapter, device)
     limits = dict(device.limits)
-    plane = found["plane_dim"]
+    plane = int(found["plane_dim"])
     return replace(
         features_of("wgsl", "naga"),
         plane_dim=plane,
@@ -104,11 +97,24 @@ def features_of_device(adapter: Any, device: Any) -> Features:
         ),
         shared_bytes=limits["max-compute-workgroup-storage-size"],
         most_buffers=limits["max-storage-buffers-per-shader-stage"],
-        exact_division=found["division"],
-        fma=found["fma"],
+        exact_division=bool(found["division"]),
+        fma=bool(found["fma"]),
         pinned=not found["strict"],
         doubles=set(device.features) >= _DOUBLES,
     )
+
+
+def probed(adapter: Any, device: Any) -> dict[str, Any]:
+    """What trying found out."""
+    identity = identity_of(adapter)
+    parts = [
+        ("probe", (_VERSION + _FLOATS + _PLANES).encode()),
+        ("driver", identity.encode()),
+        ("features", " ".join(sorted(device.features)).encode()),
+    ]
+    key = key_of(parts, f"probe of {identity}")
+    found: dict[str, Any] = json.loads(store().get_or_make(key, lambda: _tried(adapter, device)))
+    return found
 
 
 def _tried(adapter: Any, device: Any) -> bytes:

@@ -232,8 +232,7 @@ def test_doctor_names_every_runtime_and_why_one_is_missing(
     assert lines["threads"] == str(runtime.registry().runtime("cpu").num_threads)
     assert "bits" in lines["processor"]
     assert str(cache.store().folder) in lines["cache"]
-    for name, language in (("cuda", "PTX"), ("wgpu", "WGSL")):
-        assert name in runtime.runtime_names() or language in lines[name]
+    assert "cuda" in runtime.runtime_names() or "PTX" in lines["cuda"]
 
     def missing() -> runtime.Runtime:
         raise RuntimeUnavailable("no driver")

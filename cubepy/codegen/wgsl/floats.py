@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cubepy.codegen.structured import Body, Expression, binary, call, primary
+from cubepy.codegen.structured import Body, Expression, binary, call, primary, unary
 from cubepy.codegen.wgsl.conversions import helper
 from cubepy.codegen.wgsl.types import is_half
 from cubepy.ir import BOOL, Op, Scalar, ops
@@ -39,12 +39,14 @@ def float_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expr
         emit = _HALVES.get(name, FLOATS[name])
     else:
         given, emit = [*operands], FLOATS[name]
-    if name in _ROUNDED:
+    if name in _ROUNDED or name in _COMPARED:
         given = _apart(kernel, op, given)
     made = emit(kernel, op, given)
     if op.type is BOOL:
         held = kernel.pins(op) and name in _COMPARED
-        return helper(kernel.prelude, "cb_held", made) if held else made
+        made = helper(kernel.prelude, "cb_held", made) if held else made
+        # naga's `!=` is false for NaN
+        return unary("!", made) if name == "ne" else made
     if is_half(scalar):
         return helper(kernel.prelude, f"cb_narrow_{scalar}", made)
     pinned = name in _ROUNDED and kernel.pins(op) and kernel.feeds_a_float(op)
@@ -55,9 +57,13 @@ def _apart(kernel: WgslKernel, op: Op, given: list[Expression]) -> list[Expressi
     """Operands that no compiler knows: not the same one twice, no 0 and no 1."""
     if not kernel.pins(op):
         return given
+    name = op.opdef.name
     for number, operand in enumerate(op.operands):
-        tempting = operand.opdef is ops.CONST and operand.attrs["value"] in _TEMPTING
-        if tempting or operand in op.operands[:number]:
+        constant = operand.opdef is ops.CONST
+        tempting = constant and operand.attrs["value"] in _TEMPTING and name in _ROUNDED
+        # two loads may be one to a compiler, which then knows what their difference is
+        alike = number == 1 and name in _KNOWN_OF_EQUALS and operand.opdef.name not in _ROUNDED
+        if tempting or operand in op.operands[:number] or (alike and not constant):
             given[number] = helper(kernel.prelude, "cb_pin", given[number])
     return given
 
@@ -114,7 +120,7 @@ FLOATS: Mapping[str, Emit] = {
     "isinf": _helper("cb_isinf"),
     "isfinite": _helper("cb_isfinite"),
     "eq": _symbol("=="),
-    "ne": _symbol("!="),
+    "ne": _symbol("=="),  # and the opposite of it
     "lt": _symbol("<"),
     "le": _symbol("<="),
     "gt": _symbol(">"),
@@ -124,6 +130,7 @@ FLOATS: Mapping[str, Emit] = {
 _HALVES: Mapping[str, Emit] = {"fma": _helper("cb_odd_fma")}
 _ROUNDED = frozenset({"add", "sub", "mul", "div", "sqrt", "fma"})
 _COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_KNOWN_OF_EQUALS = frozenset({"sub", "div", *_COMPARED})
 
 
 def _half_neg(scalar: Scalar, given: Operands) -> Expression:
