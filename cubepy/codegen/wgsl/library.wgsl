@@ -97,10 +97,10 @@ fn cb_power_u32(base: u32, exponent: vec2<u32>) -> u32 {
 }
 
 fn cb_power_i32(base: i32, exponent: vec2<u32>) -> i32 {
-    let inverse = select(i32(base == 1), select(1, -1, (exponent.x & 1u) != 0u), base == -1);
+    let reciprocal = select(i32(base == 1), select(1, -1, (exponent.x & 1u) != 0u), base == -1);
     let negative = (exponent.y >> 31u) != 0u;
     let size = select(exponent, vec2<u32>(0u, 0u), negative);
-    return select(bitcast<i32>(cb_power_u32(bitcast<u32>(base), size)), inverse, negative);
+    return select(bitcast<i32>(cb_power_u32(bitcast<u32>(base), size)), reciprocal, negative);
 }
 
 fn cb_power_of_u32(base: u32, exponent: vec2<u32>) -> u32 {
@@ -109,16 +109,16 @@ fn cb_power_of_u32(base: u32, exponent: vec2<u32>) -> u32 {
     return select(cb_power_u32(base, size), u32(base == 1u), negative);
 }
 
-fn cb_trips_i32(start: i32, stop: i32, step: i32) -> u32 {
-    let rises = step > 0;
-    let runs = step != 0 && select(start > stop, start < stop, rises);
-    let distance = select(u32(start) - u32(stop), u32(stop) - u32(start), rises);
-    let size = max(select(0u - u32(step), u32(step), rises), 1u);
-    return select(0u, (distance - 1u) / size + 1u, runs);
+fn cb_trips_i32(start: i32, stop: i32, by: i32) -> u32 {
+    let rises = by > 0;
+    let runs = by != 0 && select(start > stop, start < stop, rises);
+    let span = select(u32(start) - u32(stop), u32(stop) - u32(start), rises);
+    let size = max(select(0u - u32(by), u32(by), rises), 1u);
+    return select(0u, (span - 1u) / size + 1u, runs);
 }
 
-fn cb_trips_u32(start: u32, stop: u32, step: u32) -> u32 {
-    return select(0u, (stop - start - 1u) / max(step, 1u) + 1u, step != 0u && start < stop);
+fn cb_trips_u32(start: u32, stop: u32, by: u32) -> u32 {
+    return select(0u, (stop - start - 1u) / max(by, 1u) + 1u, by != 0u && start < stop);
 }
 
 // ── integers of two words ──────────────────────────────────────────────────────────────────────
@@ -312,8 +312,8 @@ fn cb_power_64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
 fn cb_power_of_u64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
     let negative = cb_negative_64(exponent);
     let size = select(exponent, vec2<u32>(0u, 0u), negative);
-    let inverse = vec2<u32>(u32(all(base == vec2<u32>(1u, 0u))), 0u);
-    return select(cb_power_64(base, size), inverse, negative);
+    let reciprocal = vec2<u32>(u32(all(base == vec2<u32>(1u, 0u))), 0u);
+    return select(cb_power_64(base, size), reciprocal, negative);
 }
 
 fn cb_power_i64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
@@ -323,25 +323,25 @@ fn cb_power_i64(base: vec2<u32>, exponent: vec2<u32>) -> vec2<u32> {
     let minus_one = vec2<u32>(0xffffffffu, 0xffffffffu);
     let power = cb_power_64(base, select(exponent, zero, negative));
     let turned = select(one, minus_one, (exponent.x & 1u) != 0u);
-    let inverse = select(select(zero, turned, all(base == minus_one)), one, all(base == one));
-    return select(power, inverse, negative);
+    let reciprocal = select(select(zero, turned, all(base == minus_one)), one, all(base == one));
+    return select(power, reciprocal, negative);
 }
 
-fn cb_trips_u64(start: vec2<u32>, stop: vec2<u32>, step: vec2<u32>) -> vec2<u32> {
+fn cb_trips_u64(start: vec2<u32>, stop: vec2<u32>, by: vec2<u32>) -> vec2<u32> {
     let zero = vec2<u32>(0u, 0u);
-    let runs = any(step != zero) && cb_less_u64(start, stop);
+    let runs = any(by != zero) && cb_less_u64(start, stop);
     let last = cb_sub_64(cb_sub_64(stop, start), vec2<u32>(1u, 0u));
-    return select(zero, cb_add_64(cb_div_u64(last, step), vec2<u32>(1u, 0u)), runs);
+    return select(zero, cb_add_64(cb_div_u64(last, by), vec2<u32>(1u, 0u)), runs);
 }
 
-fn cb_trips_i64(start: vec2<u32>, stop: vec2<u32>, step: vec2<u32>) -> vec2<u32> {
+fn cb_trips_i64(start: vec2<u32>, stop: vec2<u32>, by: vec2<u32>) -> vec2<u32> {
     let zero = vec2<u32>(0u, 0u);
-    let falls = cb_negative_64(step);
+    let falls = cb_negative_64(by);
     let near = select(start, stop, falls);
     let far = select(stop, start, falls);
-    let runs = any(step != zero) && cb_less_i64(near, far);
+    let runs = any(by != zero) && cb_less_i64(near, far);
     let last = cb_sub_64(cb_sub_64(far, near), vec2<u32>(1u, 0u));
-    let trips = cb_add_64(cb_div_u64(last, cb_abs_64(step)), vec2<u32>(1u, 0u));
+    let trips = cb_add_64(cb_div_u64(last, cb_abs_64(by)), vec2<u32>(1u, 0u));
     return select(zero, trips, runs);
 }
 
@@ -521,7 +521,7 @@ fn cb_fmod(a: f32, b: f32) -> f32 {
     let known = cb_isfinite(a) && !cb_isnan(b) && cb_nonzero(b);
     let last = select(-1, i32(above.y) - i32(below.y), known && !less);
     var rest = above.x;
-    for (var step = 0; step < last; step++) {
+    for (var by = 0; by < last; by++) {
         rest = select(rest, rest - below.x, rest >= below.x) << 1u;
     }
     rest = select(rest, rest - below.x, rest >= below.x);

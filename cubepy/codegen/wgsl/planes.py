@@ -155,9 +155,9 @@ def _reduction(kernel: WgslKernel, body: Body, row: OpDef, scalar: Scalar) -> st
     text = (
         f"fn {name}(value: {type}, unit: u32) -> {type} {{\n{_start(kernel)}"
         f"    var total = value;\n"
-        f"    for (var step = 1u; step < {kernel.positions.plane_dim}u; step *= 2u) {{\n"
-        f"        let other = {exchange}(total, lane + step, unit);\n"
-        f"        total = select(total, {both}, (lane + step < lanes));\n    }}\n"
+        f"    for (var reach = 1u; reach < {kernel.positions.plane_dim}u; reach *= 2u) {{\n"
+        f"        let other = {exchange}(total, lane + reach, unit);\n"
+        f"        total = select(total, {both}, (lane + reach < lanes));\n    }}\n"
         f"    return {exchange}(total, 0u, unit);\n}}"
     )
     return kernel.prelude.add(name, text)
