@@ -95,7 +95,7 @@ def _whole(name: str, type: VectorType, here: Expressions) -> str:
     forms = [
         f"{name} {here.pick(*signs)} {other}",
         f"cb.select({name} {here.pick('<', '>=', '!=')} {other}, {name}, {here.value(element, 1)})",
-        f"cb.insert({name}, {here.somewhere()} % {type.count + 1}, {here.value(element, 1)})",
+        f"cb.insert({name}, {here.somewhere()} % {type.count}, {here.value(element, 1)})",
         f"{here.pick('min', 'max')}({name}, {other})",
         f"{here.pick('-', 'abs')}({name})",
         f"{here.pick(*same)} if {here.condition()} else {name}",
