@@ -35,7 +35,7 @@ end of one such loop and the beginning of the next at the same time, and foresee
 
 from __future__ import annotations
 
-from cubepy.ir import Kernel, Op, Rewriter, Scalar, Trait, clone_ops, ops, rewrite
+from cubepy.ir import Kernel, Op, Rewriter, Scalar, Trait, clone_ops, ops, rewrite, walk
 from cubepy.passes.context import PassContext
 from cubepy.passes.fold_constants import constant
 
@@ -46,7 +46,14 @@ MOST_OPS = 200
 
 
 def write_out_short_loops(kernel: Kernel, context: PassContext) -> Kernel:
-    """Repeat the bodies of short loops."""
+    """Repeat the bodies of short loops.
+
+    With many registers one gang is as wide as a cube with barriers, if its code is short: it hides
+    latency by itself, and stays as it is.
+    """
+    cooperative = any(op.opdef.has(Trait.BARRIER) for op in walk(kernel.body))
+    if cooperative and context.target.features.mask_registers:
+        return kernel
     return rewrite(kernel, {ops.FOR: _for})
 
 

@@ -163,8 +163,8 @@ def test_texts_and_passes(inspection: Inspection) -> None:
     assert names[0] == "lowered"
     assert inspection.passes[0].text == inspection.ir
     assert inspection.passes[-1].text == inspection.optimized_ir
-    assert {"simplify:1", "simplify:2"} <= set(names)
-    assert inspection.after("simplify") is inspection.passes[names.index("simplify:2")]
+    assert {"simplify:1", "simplify:3"} <= set(names)
+    assert inspection.after("simplify") is inspection.passes[names.index("simplify:3")]
     assert "+++ unroll_loops" in inspection.after("unroll_loops").diff
     with pytest.raises(CubeError, match=r"no pass 'polish' ran"):
         inspection.after("polish")
