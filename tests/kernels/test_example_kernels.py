@@ -9,6 +9,7 @@ import cubepy as cb
 from cubepy.runtime import device
 from examples import kernels
 from tests.opencl_devices import on_each
+from tests.wgpu_devices import on_wgpu
 
 pytestmark = pytest.mark.filterwarnings("error::cubepy.errors.CubeWarning")
 
@@ -22,7 +23,7 @@ GANGS = (
     "cpu:x86-64-v3+gang=32",
     "cpu:x86-64-v2+gang=64",
 )
-DEVICES = ("reference", "cpu", *GANGS, *on_each())
+DEVICES = ("reference", "cpu", *GANGS, *on_each(), *on_wgpu())
 
 every_device = pytest.mark.parametrize("target", DEVICES)
 
