@@ -1,7 +1,8 @@
 """`cubepy ops`: the page of all operations, docs/ops.md, made from the op table.
 
-Operand types come from the rows' own type rules, errors from `cubepy.std.accuracy`, and what each
-target does with an op from the levels of the pipeline and the emitters' tables.
+Operand types come from the rows' own type rules, errors from `cubepy.std.accuracy`, and how each
+target has an op from the levels of the pipeline and the emitters' tables. That it works is said by
+`cubepy.tools.recorded_runs`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from cubepy.ir import (
 from cubepy.passes import TARGET_LEVELS, level_of
 from cubepy.std import LARGEST_ERROR, SPECIAL_VALUES, SPECIAL_VALUES_OF_TWO
 from cubepy.target import Target
+from cubepy.tools.recorded_runs import read_runs, recorded_runs
 
 __all__ = ["operations_page", "print_operations"]
 
@@ -44,8 +46,10 @@ Every row of the op table, in its order; `cubepy ops > docs/ops.md` writes this 
   library makes in f16, bf16, f32 and f64 (measured, see `cubepy/std/accuracy.py`). Nothing is
   written where a result is exact, or correctly rounded.
 - targets: *own* where the emitter or the interpreter has the op itself, *library* where its
-  definition in `cubepy/std` is compiled into the kernel, *inlined* where a pass replaces it. The
-  conformance suite runs every row with every choice of its types on each of them."""
+  definition in `cubepy/std` is compiled into the kernel, *inlined* where a pass replaces it. Then
+  the cases of the conformance suite that ran on a device of that kind and agreed with the table:
+  every choice of types, sizes and modes. `10 of 13`: the device refuses the others by name, see the
+  end of the page. Nothing stands there where no run is recorded."""
 #: The rows that begin a section of the table.
 SECTIONS: Mapping[str, str] = {
     "param": "Values without operands",
@@ -82,15 +86,20 @@ def operations_page() -> str:
     permitted = {
         language: level_of(target, native_ops(target)) for language, target in targets.items()
     }
+    runs = {language: read_runs(language) for language in targets}
     lines = [HEAD]
     for row in ops.BY_NAME.values():
         if row.name in SECTIONS:
             lines += [*_heading(SECTIONS[row.name], permitted)]
-        support = [_support(row, names) for names in permitted.values()]
+        support = [
+            f"{_support(row, names)} {runs[language].count(row.name)}".strip()
+            for language, names in permitted.items()
+        ]
         cells = [f"`{row.name}`", _spelling(row), _operands(row), _types(row), row.doc]
         lines.append(_line([*cells, _error(row), *support]))
     lines += ["", "## Special values", "", *_special_values()]
     lines += ["", "## Spelled in several ops", "", *_others()]
+    lines += ["", "## Recorded runs", "", *recorded_runs(runs)]
     return "\n".join(lines) + "\n"
 
 

@@ -19,8 +19,10 @@ from cubepy.testing import (
     rows,
     run_case,
 )
+from cubepy.testing.record import FOLDER, agreed, read_record
 
 MACHINE = "cpu"
+AGAIN = "python -m cubepy.testing.record {0} > cubepy/testing/records/{0}.json; cubepy ops"
 
 
 def wrong_in(case: Case, reference: Device, machine: Device) -> list[str]:
@@ -37,12 +39,34 @@ def wrong_in(case: Case, reference: Device, machine: Device) -> list[str]:
 @pytest.mark.parametrize("row", rows())
 def test_row_computes_what_the_table_says(row: str) -> None:
     reference, machine = device(reference_for(MACHINE)), device(MACHINE)
-    failures = [
-        failure
-        for case in cases_of(row, machine.target.features.plane_dim)
-        for failure in wrong_in(case, reference, machine)
-    ]
+    cases = list(cases_of(row, machine.target.features.plane_dim))
+    failures = [failure for case in cases for failure in wrong_in(case, reference, machine)]
     assert not failures, "\n".join(failures[:20])
+    for language in ("reference", "cpu"):
+        record = read_record(language)
+        assert record is not None
+        same = record["plane_dim"] == machine.target.features.plane_dim
+        recorded = cases if same else list(cases_of(row, record["plane_dim"]))
+        assert record["rows"].get(row) == agreed(recorded), f"stale: {AGAIN.format(language)}"
+
+
+@pytest.mark.parametrize("language", [path.stem for path in sorted(FOLDER.glob("*.json"))])
+def test_records_of_other_devices_are_of_these_cases(language: str) -> None:
+    record, known = read_record(language), read_record("cpu")
+    assert record is not None
+    assert known is not None
+    assert set(record["rows"]) == set(rows()), f"stale: {AGAIN.format(language)}"
+    for row, found in record["rows"].items():
+        if found["cases"] != known["rows"][row]["cases"]:  # depends on the plane
+            cases = list(cases_of(row, record["plane_dim"]))
+            assert found["cases"] == agreed(cases)["cases"], f"stale: {AGAIN.format(language)}"
+        assert "wrong" not in found
+
+
+def test_what_changes_a_case_makes_a_record_stale() -> None:
+    cases = list(cases_of("add", 8))
+    other = dataclasses.replace(cases[0], kernel=cases[1].kernel)
+    assert agreed([other, *cases[1:]]) != agreed(cases) != agreed(cases[1:])
 
 
 def test_every_row_of_the_table_has_cases() -> None:
