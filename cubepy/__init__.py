@@ -398,6 +398,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
+        if name == "debug":  # for people, who are seldom in a hurry
+            return import_module("cubepy.debug")
         if name in _LIBRARY:
             return getattr(import_module(_LIBRARY[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -405,7 +407,7 @@ else:
 
 def __dir__() -> list[str]:
     """What users write; a module shows its imports otherwise."""
-    return sorted({*__all__, *_LIBRARY, "abs", "exec", "max", "min", "pow", "round"})
+    return sorted({*__all__, *_LIBRARY, "debug", "abs", "exec", "max", "min", "pow", "round"})
 
 
 def _definition(name: str, type: Scalar) -> Any:

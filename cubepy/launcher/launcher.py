@@ -303,14 +303,19 @@ class Launcher:
         again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
         replay.step_through(again, recording, debugger)
 
+    @property
+    def parameters(self) -> Sequence[str]:
+        """Names of the kernel's parameters, in order."""
+        return self._resolver.parameters
+
     def lowered(
-        self, values: Sequence[Any]
+        self, values: Sequence[Any], target: Target | None = None
     ) -> tuple[Grid, ir.Kernel, Sequence[str], Sequence[Any]]:
-        """For bound arguments: the grid on the interpreter, the kernel before any pass, and its
-        parameters with what they are given.
+        """For bound arguments: the grid on a target, by default the interpreter, the kernel before
+        any pass, and its parameters with what they are given.
         """
-        resolver, features = self._resolver, Target.parse("reference").features
-        grid, options = self._work.on(features, resolver.plane_dim)
+        resolver, chosen = self._resolver, target or Target.parse("reference")
+        grid, options = self._work.on(chosen.features, resolver.plane_dim)
         specialization, _ = resolver.specialize(options, values)
         names = specialization.kernel_parameters
         own = [values[resolver.leaves.index(name)] for name in names]
