@@ -13,6 +13,7 @@ from cubepy.tools.explore import explore
 from cubepy.tools.operations import print_operations
 from cubepy.tools.settings import show_settings
 from cubepy.tools.show import show
+from cubepy.tools.shrink import shrink
 from cubepy.tools.store import clear, explain, list_entries, prune, verify
 
 __all__ = ["main"]
@@ -40,6 +41,16 @@ def _parser() -> argparse.ArgumentParser:
         "--measure", action="store_true", help="what memory, arithmetic and launches reach"
     )
     word.set_defaults(run=doctor)
+    word = words.add_parser("shrink", help="a smaller script that still fails in the same way")
+    word.add_argument("script", metavar="SCRIPT", help="a Python file that fails")
+    word.add_argument(
+        "-o", "--output", metavar="FILE", help="where to write it; else it is printed"
+    )
+    word.add_argument(
+        "--keep", default="", metavar="TEXT", help="what its complaint must still contain"
+    )
+    word.add_argument("--seconds", type=float, default=60.0, help="how long one run may take")
+    word.set_defaults(run=shrink)
     word = words.add_parser("config", help="every setting and where its value came from")
     word.add_argument("action", choices=["show"], nargs="?", default="show")
     word.set_defaults(run=show_settings)
