@@ -16,7 +16,7 @@ import wgpu.backends.wgpu_native.extras as native
 
 from cubepy.errors import BackendError, CubeError, DeviceLostError, LaunchError, OutOfMemoryError
 from cubepy.location import excerpt
-from cubepy.target import Artifact
+from cubepy.target import Artifact, array_groups
 
 __all__ = ["build", "error_for", "explained", "find_adapters", "open_device", "pipeline_of"]
 
@@ -70,7 +70,7 @@ def open_device(adapter: Any) -> Any:
 def build(device: Any, artifact: Artifact) -> Any:
     """The pipeline of an artifact's text; BackendError with naga's words and the kernel's line."""
     try:
-        return pipeline_of(device, artifact.text, artifact.entry)
+        return pipeline_of(device, artifact.text, artifact.entry, _layout(device, artifact))
     except BackendError as error:
         error.add_note(f"while building {artifact.kernel_name}")
         found = _PLACE.search(error.output)
@@ -80,12 +80,27 @@ def build(device: Any, artifact: Artifact) -> Any:
         raise
 
 
-def pipeline_of(device: Any, text: str, entry: str) -> Any:
+def _layout(device: Any, artifact: Artifact) -> Any:
+    """All bindings, also those that the text does not speak of."""
+    groups = array_groups(artifact.abi, artifact.access)
+    kinds = ["uniform"]
+    kinds += ["storage" if group.written else "read-only-storage" for group in groups]
+    if artifact.faults or artifact.prints:
+        kinds.append("storage")
+    entries = [
+        {"binding": number, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": kind}}
+        for number, kind in enumerate(kinds)
+    ]
+    group_layout = device.create_bind_group_layout(entries=entries)
+    return device.create_pipeline_layout(bind_group_layouts=[group_layout])
+
+
+def pipeline_of(device: Any, text: str, entry: str, layout: Any = wgpu.AutoLayoutMode.auto) -> Any:
     """A pipeline; BackendError with what the compiler says."""
     try:
         module = device.create_shader_module(code=text)
         return device.create_compute_pipeline(
-            layout=wgpu.AutoLayoutMode.auto, compute={"module": module, "entry_point": entry}
+            layout=layout, compute={"module": module, "entry_point": entry}
         )
     except wgpu.GPUError as error:
         if "lost" in str(error):

@@ -143,6 +143,25 @@ def test_memory_seen_as_several_types_is_one() -> None:
         np.testing.assert_array_equal(first, second)
 
 
+def test_what_a_kernel_does_not_touch_is_bound_nevertheless() -> None:
+    @cb.cube
+    def idle(out: Array[f32]) -> None:
+        if cb.UNIT_POS == 3:
+            out[3] = 1.0
+
+    out = np.zeros(8, np.float32)
+    idle.launch(out, cube_count=1, cube_dim=8, device=NAME, check="unchecked")
+    assert out.tolist() == [0, 0, 0, 1, 0, 0, 0, 0]
+
+    @cb.cube
+    def nothing(out: Array[f32]) -> None:
+        for k in cb.unroll(range(0)):
+            out[k] = 1.0
+
+    nothing.launch(out, cube_count=1, cube_dim=8, device=NAME)
+    assert out.sum() == 1
+
+
 # ── floats ──────────────────────────────────────────────────────────────────────────────────────
 
 
