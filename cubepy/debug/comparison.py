@@ -56,6 +56,9 @@ class Comparison:
         """Whether all devices gave the same bits."""
         return not self.argument
 
+    def __bool__(self) -> bool:
+        return self.same
+
     def __str__(self) -> str:
         if self.same:
             return f"the same on {', '.join(self.devices)}"

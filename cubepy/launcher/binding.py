@@ -11,7 +11,7 @@ from cubepy.errors import ArgumentError, did_you_mean
 __all__ = ["bound_arguments"]
 
 # Words of a launch that stand beside the sizes, not beside the arguments.
-_SIZES = ("check", "cube_count", "cube_dim", "device")
+_SIZES = ("check", "cube_count", "cube_dim", "debug", "device", "unit")
 
 
 def bound_arguments(
@@ -84,5 +84,8 @@ def _call(name: str, parameters: Mapping[str, inspect.Parameter]) -> str:
 
 def _meant(name: str, unknown: str, parameters: Mapping[str, inspect.Parameter]) -> str:
     if unknown in _SIZES:
-        return f"{unknown} stands with the sizes: {name}.over(shape, {unknown}=…)(…)"
+        return (
+            f"{unknown} stands with the sizes: {name}.over(shape, {unknown}=…)(…), or "
+            f"{name}.launch(…, cube_count=…, cube_dim=…, {unknown}=…)"
+        )
     return did_you_mean(unknown, parameters, cutoff=0.5) or _call(name, parameters)

@@ -18,10 +18,23 @@ import numpy as np
 
 from cubepy.errors import CubeError, VerifyError
 from cubepy.interp import goes_beyond_values
-from cubepy.ir import VOID, Function, Kernel, Op, Region, Scalar, SlotType, ops
+from cubepy.ir import (
+    VOID,
+    Function,
+    Kernel,
+    Op,
+    PrivateType,
+    Region,
+    Scalar,
+    SharedType,
+    SlotType,
+    Trait,
+    ops,
+)
 from cubepy.location import Loc
 from cubepy.records import dataclass, field
 from cubepy.replay.recording import SILENT, Event, Recording
+from cubepy.replay.seen_memory import SeenMemory
 
 __all__ = ["Replay", "replay_of"]
 
@@ -66,8 +79,10 @@ class _Program:
         self.left = list(reversed(recording.events))
         self.stored: list[Event] = []
         self.known: dict[str, Any] = {
-            "__name__": "kernel", "_next": self._next, "_store": self._store, "_ends": RecordEnds,
+            "__name__": "kernel", "_next": self._next, "_load": self._load, "_store": self._store,
+            "_atomic": self._atomic, "_barrier": self._barrier, "_ends": RecordEnds,
         }  # fmt: skip
+        self.memories: list[SeenMemory] = []
         self.number = 0
         self._blocks: list[str] = []
 
@@ -89,10 +104,28 @@ class _Program:
             raise VerifyError(f"the replay does {op!r} where the launch did {event.op!r}")
         return event.value
 
-    def _store(self, op: Op, *operands: Any) -> None:
+    def _load(self, op: Op, memory: Any, *subscripts: Any) -> Any:
+        value = self._next(op)
+        if isinstance(memory, SeenMemory):
+            memory.note(tuple(map(int, subscripts)), value)
+        return value
+
+    def _store(self, op: Op, memory: Any, *operands: Any) -> None:
         event = Event(op, operands[-1], tuple(map(int, operands[:-1])))
         self._next(op)
         self.stored.append(event)
+        if isinstance(memory, SeenMemory):
+            memory.note(event.place, event.value)
+
+    def _atomic(self, op: Op, memory: Any, *operands: Any) -> Any:
+        value = self._next(op)
+        if isinstance(memory, SeenMemory):
+            memory.forget(tuple(map(int, operands[: len(memory.shape)])))
+        return value
+
+    def _barrier(self) -> None:
+        for memory in self.memories:
+            memory.meet_barrier()
 
     # ── functions ──
 
@@ -177,9 +210,14 @@ class _Program:
     def _silent(self, op: Op, body: _Body, line: int) -> list[ast.stmt]:
         """Memory of its own has a name; the rest is a line to stop at."""
         if op.opdef in (ops.SHARED, ops.LOCAL_ARRAY):
+            assert isinstance(op.type, SharedType | PrivateType)
+            memory = SeenMemory(op.name or "memory", op.type)
+            self.memories.append(memory)
             body.names[op] = self._name("m")
-            self.known[body.names[op]] = f"<memory {op.name}: {op.type}>"
+            self.known[body.names[op]] = memory
             return [self._assign(op.name or "_memory", body.names[op], line)]
+        if op.opdef is ops.SYNC_CUBE:
+            return _at([ast.Expr(value=self._call("_barrier", []))], line)
         return _at([ast.Pass()], line)
 
     def _value(self, op: Op, body: _Body, line: int) -> Iterator[ast.stmt]:
@@ -191,7 +229,7 @@ class _Program:
                 yield self._assign(slot.name, operands[1], line)
             return
         if op.opdef is ops.STORE:
-            call = self._call("_store", [self._constant(op), *operands[1:]])
+            call = self._call("_store", [self._constant(op), *operands])
             yield ast.Expr(value=call)
             return
         name = body.names[op] = self._name("t")
@@ -209,6 +247,9 @@ class _Program:
         elif op.opdef is ops.CONST or not goes_beyond_values(op):
             self.known[f"{name}_do"] = _evaluator(op)
             yield self._bind(name, self._call(f"{name}_do", operands))
+        elif op.opdef is ops.LOAD or op.opdef.has(Trait.ATOMIC):
+            asked = "_load" if op.opdef is ops.LOAD else "_atomic"
+            yield self._bind(name, self._call(asked, [self._constant(op), *operands]))
         else:
             yield self._bind(name, self._call("_next", [self._constant(op)]))
         if op.type is not VOID and _NAME(op.name):

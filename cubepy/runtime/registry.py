@@ -43,6 +43,8 @@ OURS = {
 }
 # One device each; a number after these names is the machine of the target.
 NO_NUMBERS = frozenset({"reference"})
+# Runtimes that people ask for and that are not there yet.
+_PLANNED = ("cuda", "ptx")
 _NAME = re.compile(r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)")
 
 
@@ -91,6 +93,8 @@ class Registry:
         if name not in self._found:
             known = ", ".join(self.names) or "none"
             advice = did_you_mean(name, self.names) or "`cubepy doctor` shows what there is"
+            if name in _PLANNED:
+                advice = "CUDA is planned; opencl and wgpu are what runs on GPUs today"
             raise RuntimeUnavailable(
                 f"no runtime {name!r}: installed are {known}\n  help: {advice}"
             )

@@ -24,7 +24,7 @@ from cubepy.testing.generator import BaseSpec, GeneratedKernel
 from cubepy.testing.memory_module import module_of
 from cubepy.testing.operands import operand_table
 
-__all__ = ["Compiled", "compare_on", "run_on"]
+__all__ = ["Compiled", "arguments_of", "compare_on", "run_on"]
 
 Array = np.ndarray[Any, Any]
 MARGIN = 1024  # elements; more than any gang times any stride
@@ -93,16 +93,24 @@ def _arguments(generated: GeneratedKernel, bases: Mapping[str, Array]) -> dict[s
     return arguments | {spec.name: spec.value for spec in generated.scalars}
 
 
-def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
-    """The memory of all arguments after a launch on a device."""
-    generated = compiled.generated
-    bases = {
+def arguments_of(compiled: Compiled) -> dict[str, Any]:
+    """Arguments of a launch, in memory of their own."""
+    return _arguments(compiled.generated, _bases(compiled.generated)) | compiled.constants
+
+
+def _bases(generated: GeneratedKernel) -> dict[str, Array]:
+    return {
         name: _padded(
             _fill_format(spec, name) if spec.format else fill(spec.element, spec.size, name)
         )
         for name, spec in generated.bases.items()
     }
-    arguments = _arguments(generated, bases) | compiled.constants
+
+
+def run_on(compiled: Compiled, device: Device) -> dict[str, Array]:
+    """The memory of all arguments after a launch on a device."""
+    bases = _bases(compiled.generated)
+    arguments = _arguments(compiled.generated, bases) | compiled.constants
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):

@@ -115,7 +115,8 @@ CALLS: dict[str, tuple[Callable[[], Any], type[CubeError], str]] = {
     "device beside the arguments": (
         lambda: twice.over(8)(X, OUT, device="cpu"), ArgumentError,
         "twice: there is no parameter 'device'\n"
-        "  help: device stands with the sizes: twice.over(shape, device=…)(…)",
+        "  help: device stands with the sizes: twice.over(shape, device=…)(…), "
+        "or twice.launch(…, cube_count=…, cube_dim=…, device=…)",
     ),
     "twice": (
         lambda: twice.over(8)(X, x=OUT), ArgumentError,

@@ -128,3 +128,10 @@ def test_stores_alone_may_differ() -> None:
 def test_one_device_is_nothing_to_compare() -> None:
     with pytest.raises(LaunchError, match="needs two devices"):
         debug.compare(sums.over(40), arguments(), ["cpu"])
+
+
+def test_a_comparison_counts_as_true_where_all_agree() -> None:
+    same = debug.Comparison(devices=("a", "b"))
+    different = debug.Comparison(devices=("a", "b"), argument="out")
+    assert same
+    assert not different

@@ -81,11 +81,7 @@ def test_units_that_work_together_hear_what_they_heard() -> None:
 def test_generated_kernels_run_again(seed: int) -> None:
     generated = generate_kernel(seed)
     compiled = differential.Compiled(generated)
-    bases = {
-        name: differential._padded(differential.fill(spec.element, spec.size, name))
-        for name, spec in generated.bases.items()
-    }
-    given = differential._arguments(generated, bases) | compiled.constants
+    given = differential.arguments_of(compiled)
     kernel = compiled.kernel
     if generated.over:
         launcher = kernel.over(generated.over)
@@ -161,3 +157,33 @@ def test_debug_is_a_word_of_launches(monkeypatch: pytest.MonkeyPatch) -> None:
         wanders.over(40, debug=True, unit=4000)(*arguments())
     with pytest.raises(CubeError):
         wanders.over(40, debug=True)(1)
+
+
+@cb.cube
+def sums_in_a_cube(x: Array[f32], out: Array[f32]) -> None:
+    part = cb.shared(f32, 8)
+    own = cb.local_array(f32, 2)
+    u = cb.UNIT_POS
+    part[u] = x[u] * 2.0
+    own[1] = part[u]
+    cb.sync_cube()
+    other = part[7 - u]
+    out[u] = other + own[1]
+
+
+def test_memory_of_the_cube_shows_what_the_unit_knows_of_it() -> None:
+    screen = io.StringIO()
+    words = (
+        "p part", "n", "n", "n", "n", "n", "n", "p part[3], own[1]", "p part[2]", "p own[0]",
+        "n", "p part[3]", "n", "p part[4]", "p len(part), own", "c",
+    )  # fmt: skip
+    debugger = pdb.Pdb(stdin=io.StringIO("\n".join([*words, ""])), stdout=screen)
+    x = np.arange(8, dtype=np.float32)
+    sums_in_a_cube[1, 8].debug(x, np.zeros(8, np.float32), unit=3, debugger=debugger)
+    told = screen.getvalue()
+    assert "(np.float32(6.0), np.float32(6.0))" in told
+    for unknown in ("part[2] since the last barrier", "own[0]", "part[3] since the last barrier"):
+        assert f"this unit has neither read nor written {unknown}" in told
+    assert "np.float32(8.0)" in told
+    assert "(8, <own: " in told
+    assert "this unit knows [1]: 6.0>" in told
