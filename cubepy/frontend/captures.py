@@ -160,10 +160,10 @@ def _read(source: KernelSource) -> Iterator[tuple[tuple[str, ...], Any]]:
             value = cells[root]
         elif root in names:
             value = names[root]
-        elif hasattr(builtins, root):
-            continue
         else:
-            continue  # not defined: lowering says so, if it is ever read
+            value = getattr(builtins, root, None)
+            if value is None or isinstance(value, type | types.BuiltinFunctionType):
+                continue  # Python's own, or not defined: lowering says so, if it is ever read
         depth = 1
         while isinstance(value, types.ModuleType) and depth < len(path):
             if _is_fixed(value.__name__):

@@ -54,7 +54,7 @@ def comptime_key(value: object, inside: Functions = frozenset()) -> Hashable:
     if isinstance(value, Enum):
         return (type(value), value.name)
     if isinstance(value, np.generic):
-        return (value.dtype.str, value.tobytes())
+        return (type(value), value.dtype.str, value.tobytes())
     if isinstance(value, float):
         return (type(value), struct.pack("<d", value))
     if isinstance(value, _ATOMS):

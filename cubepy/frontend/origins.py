@@ -2,9 +2,10 @@
 
 Equal origins lower to equal IR, so a process that finds an origin in the store need not lower. All
 that lowering reads is part of it: texts and places of functions, their defaults and annotations,
-what captured names and comptime values are. Where something cannot be told apart for sure, such as
-a class with data of other kinds than those listed here, there is no origin, and the kernel is
-lowered in every process.
+what captured names and comptime values are. Told is only what has no more to it than is told:
+numbers, texts, tuples of them, functions, and what cubepy, NumPy and a few modules of Python own.
+With anything else, such as a class or an instance of the user's, there is no origin, and the kernel
+is lowered in every process.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from cubepy.errors import CubeError
 from cubepy.frontend.captures import function_of, source_of
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.source import KernelSource
-from cubepy.frontend.structs import fields_of, is_struct
 
 __all__ = ["origin_of"]
 
@@ -33,10 +33,15 @@ Told = tuple[Any, ...]
 # What these modules hold changes with their version only.
 _CONSTANT = frozenset(
     {
-        *("abc", "builtins", "cmath", "collections", "cubepy", "dataclasses", "enum", "functools"),
-        *("math", "numpy", "operator", "types", "typing"),
+        *("abc", "builtins", "cmath", "collections", "dataclasses", "enum", "functools", "math"),
+        *("operator", "types", "typing"),
     }
 )
+# And the modules in the folders of these.
+_PACKAGES = {
+    name: (sys.modules[name].__file__ or "").removesuffix("__init__.py")
+    for name in ("cubepy", "numpy")
+}
 _PLAIN = (bool, int, str, bytes, complex, type(None), type(Ellipsis), range, slice)
 
 
@@ -77,12 +82,11 @@ def _told_source(source: KernelSource, teller: _Teller) -> Told:
 
 class _Teller:
     """Tells values. A function is told by its place among the captured ones, whose texts stand
-    beside; a class by what is in it, the first time.
+    beside.
     """
 
     def __init__(self, functions: tuple[types.FunctionType, ...]) -> None:
         self._functions = {function: number for number, function in enumerate(functions)}
-        self._classes: dict[type, int] = {}
 
     def tell(self, value: Any) -> Told:
         """A value by its type and content."""
@@ -91,13 +95,14 @@ class _Teller:
             return (kind.__name__, repr(value))
         if kind is float:
             return ("float", struct.pack("<d", value).hex())
-        if kind in (tuple, frozenset):
-            told = [self.tell(item) for item in value]
-            return (kind.__name__, *(told if kind is tuple else sorted(told)))
+        if kind is tuple:
+            return ("tuple", *map(self.tell, value))
+        if kind is frozenset and all(type(item) in _PLAIN for item in value):
+            return ("frozenset", *sorted(repr(self.tell(item)) for item in value))
         for kinds, tell in _TELLERS:
             if isinstance(value, kinds):
                 return tell(self, value)
-        if dataclasses.is_dataclass(value) or isinstance(value, tuple):
+        if dataclasses.is_dataclass(value):
             return self._instance(value)  # a layout too, which has a function and more
         function = function_of(value)
         if function is not None:
@@ -119,102 +124,71 @@ class _Teller:
         """A function of the user's by its number, one of a constant module by name and closure."""
         number = self._functions.get(function)
         if number is not None:
+            if set(vars(function)) - {"__wrapped__"}:
+                raise _UntoldError  # a kernel may read what was hung on it
             return ("function", number)
-        name = function.__globals__.get("__name__")
-        if not _is_constant(name):
+        name = str(function.__globals__.get("__name__"))
+        if not _is_constant(name) or function.__globals__ is not vars(sys.modules[name]):
             raise _UntoldError
         held = (cell.cell_contents for cell in function.__closure__ or ())
         told = (self.tell(value) for value in (*held, *(function.__defaults__ or ())))
         return ("function", name, function.__qualname__, *told)
 
     def _instance(self, value: Any) -> Told:
-        """A frozen dataclass or a named tuple."""
+        """An instance of one of cubepy's own frozen classes."""
         cls = type(value)
-        if isinstance(value, tuple):
-            items = tuple(value)
-        elif getattr(cls, "__dataclass_params__").frozen:  # noqa: B009 (no such stub)
-            items = tuple(getattr(value, each.name) for each in dataclasses.fields(value))
-        else:
+        told = _tell_class(self, cls)
+        if not getattr(cls, "__dataclass_params__").frozen or hasattr(value, "__dict__"):  # noqa: B009 (no such stub)
             raise _UntoldError
-        return ("instance", self.class_(cls), *(self.tell(item) for item in items))
-
-    def class_(self, cls: Any) -> Told:
-        """A class of a constant module by name; another by its bases and all that is in it."""
-        name = (cls.__module__, cls.__qualname__)
-        if _is_constant(cls.__module__):
-            return ("class", *name)
-        known = self._classes.get(cls)
-        if known is not None:
-            return ("class", known)
-        self._classes[cls] = len(self._classes)
-        bases = tuple(self.class_(base) for base in cls.__bases__)
-        if issubclass(cls, Enum):
-            values = self.pairs({each: made.value for each, made in cls.__members__.items()})
-        elif dataclasses.is_dataclass(cls):
-            values = self._fields(cls)
-        elif hasattr(cls, "_field_defaults"):
-            values = (cls._fields, self.pairs(cls._field_defaults))
-        else:
-            raise _UntoldError
-        return ("class", *name, bases, values, tuple(self._members(cls)))
-
-    def _fields(self, cls: Any) -> Told:
-        struct = is_struct(cls)
-        annotations = {each.name: each.annotation for each in fields_of(cls)} if struct else {}
-        told = []
-        for field in dataclasses.fields(cls):
-            if field.default_factory is not dataclasses.MISSING:
-                raise _UntoldError
-            known = field.default is not dataclasses.MISSING
-            default = self.tell(field.default) if known else ()
-            told.append((field.name, field.kw_only, default))
-        return (*told, self.pairs(annotations))
-
-    def _members(self, cls: Any) -> Iterator[Told]:
-        """What is written in a class but for its fields, which may be found among its members."""
-        known = {*getattr(cls, "_fields", ()), *getattr(cls, "__members__", ()), *_OF_TUPLES}
-        for name, member in vars(cls).items():
-            inner = member.fget if isinstance(member, property) else member
-            inner = getattr(inner, "__func__", getattr(inner, "func", inner))
-            if isinstance(inner, types.FunctionType):
-                if name not in known and not _is_made(inner):
-                    yield (name, type(member).__name__, self.function(inner))
-            elif name not in known and not (name.startswith("_") and name.endswith("_")):
-                slot = isinstance(member, types.MemberDescriptorType)
-                yield (name, "slot" if slot else self.tell(member))
-
-
-# What a named tuple has of its own.
-_OF_TUPLES = ("_asdict", "_field_defaults", "_fields", "_make", "_replace")
-
-
-def _is_made(function: types.FunctionType) -> bool:
-    """Whether a method was written by the standard library, from the fields of its class."""
-    inner: types.FunctionType = getattr(function, "__wrapped__", function)
-    made = inner.__code__.co_qualname.startswith("__create_fn__")
-    return made or str(function.__globals__.get("__name__")).startswith("namedtuple_")
+        items = (self.tell(getattr(value, each.name)) for each in dataclasses.fields(value))
+        return ("instance", told, *items)
 
 
 def _is_constant(module: object) -> bool:
-    return isinstance(module, str) and module.partition(".")[0] in _CONSTANT
+    """Whether a module, by its name, is one whose content its version tells."""
+    if not isinstance(module, str) or module not in sys.modules:
+        return False
+    folder = _PACKAGES.get(module.partition(".")[0])
+    if folder is None:
+        return module in _CONSTANT
+    file = getattr(sys.modules[module], "__file__", None) or ""
+    return bool(folder) and file.startswith(folder)
+
+
+def _tell_class(_: _Teller, cls: type) -> Told:
+    """A class that a constant module really has under the name that the class gives itself."""
+    if not _is_constant(cls.__module__):
+        raise _UntoldError
+    found: Any = sys.modules[cls.__module__]
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is not cls:
+        raise _UntoldError
+    return ("class", cls.__module__, cls.__qualname__)
 
 
 def _tell_scalar(_: _Teller, value: np.generic) -> Told:
-    return ("numpy", value.dtype.str, value.tobytes().hex())
+    return ("numpy", value.dtype.str, value.dtype.name, value.tobytes().hex())
 
 
 def _tell_dtype(_: _Teller, value: np.dtype[Any]) -> Told:
     if value.hasobject or value.names:
         raise _UntoldError
-    return ("dtype", value.str)
+    return ("dtype", value.str, value.name)  # small floats have one `str`
 
 
 def _tell_member(teller: _Teller, value: Enum) -> Told:
-    return ("member", teller.class_(type(value)), value.name)
+    return ("member", _tell_class(teller, type(value)), value.name)
 
 
 def _tell_method(teller: _Teller, value: types.MethodType) -> Told:
     return ("method", teller.tell(value.__func__), teller.tell(value.__self__))
+
+
+def _tell_ufunc(_: _Teller, value: np.ufunc) -> Told:
+    if getattr(np, value.__name__, None) is not value:
+        raise _UntoldError
+    return ("ufunc", value.__name__)
 
 
 def _tell_builtin(_: _Teller, value: types.BuiltinFunctionType) -> Told:
@@ -237,9 +211,9 @@ def _tell_variable(teller: _Teller, value: typing.TypeVar) -> Told:
 _TELLERS: tuple[tuple[Any, Callable[[_Teller, Any], Told]], ...] = (
     (np.generic, _tell_scalar),
     (np.dtype, _tell_dtype),
-    (np.ufunc, lambda _, value: ("ufunc", value.__name__)),
+    (np.ufunc, _tell_ufunc),
     (Enum, _tell_member),
-    (type, _Teller.class_),
+    (type, _tell_class),
     (types.FunctionType, _Teller.function),
     (types.MethodType, _tell_method),
     (types.BuiltinFunctionType, _tell_builtin),
