@@ -28,6 +28,7 @@ from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
 from cubepy.passes.unroll_loops import unroll_loops
+from cubepy.passes.write_out_short_loops import write_out_short_loops
 
 __all__ = [
     "PIPELINES",
@@ -60,4 +61,5 @@ __all__ = [
     "simplify",
     "split_locals",
     "unroll_loops",
+    "write_out_short_loops",
 ]
