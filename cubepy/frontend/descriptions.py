@@ -81,6 +81,8 @@ def _group(value: Group) -> str:
 def _too_few_subscripts(row: Sliced) -> str:
     given = sum(axis.index is not None for axis in row.axes)
     axes = counted(len(row.axes), "axis", "axes")
+    if not given:
+        return f"all of an array of {axes}"
     return f"an array of {axes} with {counted(given, 'subscript')}"
 
 

@@ -203,14 +203,16 @@ def checked_index(frame: Frame, value: Value, at: ast.AST) -> Length:
 def _not_one_element(frame: Frame, owner: Value, part: Sliced, node: ast.Subscript) -> Exception:
     array = as_array(owner)
     assert array is not None
-    if not all(axis.whole for axis in part.axes):
+    rank = rank_of(array)
+    whole = all(axis.whole for axis in part.axes)
+    if rank_of(part) == rank or not whole:
+        how = f"{element_of_value(part, node)}, or loop over them" if whole else "loop over them"
         return frame.error(
             CubeTypeError,
             "an assignment to a slice",
             node,
-            "a kernel writes single elements: loop over them",
+            f"a kernel writes single elements: {how}",
         )
-    rank = rank_of(array)
     given = counted(rank - rank_of(part), "subscript")
     return frame.error(
         CubeTypeError,

@@ -180,7 +180,11 @@ def _how_to_use(operand: Operand) -> str:
     value = operand.value
     if isinstance(value, Known) and value.value is None:
         return "a function without `return` gives None"
-    if isinstance(value, Sliced) and all(axis.whole for axis in value.axes):
+    if (
+        isinstance(value, Sliced)
+        and all(axis.whole for axis in value.axes)
+        and any(axis.index is not None for axis in value.axes)
+    ):
         return f"give one subscript an axis: {element_of_value(value, operand.node)}"
     if as_array(value) is not None or isinstance(value, Vectorized):
         return f"a kernel computes one element: {element_of_value(value, operand.node)}"

@@ -240,7 +240,7 @@ def _uses_planes(kernel: Kernel) -> bool:
 
 
 def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str]:
-    """Registers a value: as many as hide latency without spilling, two where many values are
+    """Registers a value: as many as hide latency at little cost, two where many values are
     64-bit, fewer in long bodies. And why, for people.
     """
     if not target.does("several"):
@@ -262,7 +262,7 @@ def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str
     # A quarter more than there are: some are spilled at no cost, for others latency is hidden.
     if 4 * held_in_loops(kernel) * 4 > 5 * _registers(target):
         return 2, "a loop holds many values"
-    return 4, "as many as hide latency without spilling"
+    return 4, "so many hide the latency of most instructions"
 
 
 def _registers(target: Target) -> int:
