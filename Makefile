@@ -33,7 +33,7 @@ demo: $(VENV)/.installed-demo
 
 test: check
 	@sh .ci/install-drivers
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 check: $(VENV)/.installed-test
 	$(BIN)/ruff check $(SOURCES)

@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import cubepy as cb
 from cubepy import Array, i32
+from cubepy.errors import UnsupportedError
 from cubepy.runtime import device
 from cubepy.testing import Compiled, compare_on, generate_kernel, reference_for, run_on
 from tests.opencl_devices import on_each
@@ -23,12 +24,20 @@ SIZE = 9
 @pytest.mark.parametrize("target", on_each())
 def test_random_kernels_agree_with_the_reference(target: str) -> None:
     machine, reference = device(target), device(reference_for(target))
-    wrong = []
-    for number in range(KERNELS):
+    wrong, ran = [], 0
+    for number in range(3 * KERNELS):
         compiled = Compiled(generate_kernel(number * 7919 + 13, size=SIZE))
+        try:
+            run_on(compiled, machine)
+        except UnsupportedError:  # a fence beyond the cube, say: refused by its name
+            continue
         found = compare_on(compiled, run_on(compiled, reference), machine)
         wrong += [f"{number}: {each}" for each in found]
+        ran += 1
+        if ran == KERNELS:
+            break
     assert not wrong, "\n".join(wrong[:5])
+    assert ran == KERNELS
 
 
 @cb.cube
