@@ -69,6 +69,18 @@ class Ranges:
     decided: dict[Op, bool] = field(default_factory=dict)
     intervals: dict[Op, Interval] = field(default_factory=dict)
 
+    def is_inside(self, op: Op, axis: int) -> bool:
+        """Whether a subscript of an access is shown to be inside."""
+        if op in self.inside:
+            return True
+        known = self.open.get(op)
+        return known is not None and all(subscript.axis != axis for subscript in known)
+
+    def is_not_negative(self, op: Op, axis: int) -> bool:
+        """Whether a subscript that may lie outside is shown not to be negative."""
+        known = self.open.get(op, ())
+        return any(subscript.axis == axis and subscript.not_negative for subscript in known)
+
 
 def analyze_ranges(kernel: Kernel, limit: int = 0) -> Ranges:
     """Walk the kernel's body; functions are not looked into.

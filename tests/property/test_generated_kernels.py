@@ -8,6 +8,9 @@ many, and other ones each time.
 import collections
 import functools
 import itertools
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -191,3 +194,18 @@ def test_every_library_function_and_type_occurs() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 12345, (1 << 32) - 1])
 def test_a_seed_gives_the_same_kernel_again(seed: int) -> None:
     assert str(generate_kernel(seed)) == str(generate_kernel(seed))
+
+
+def test_processes_generate_the_same_kernels() -> None:
+    script = (
+        "from cubepy.testing import generate_kernel\n"
+        "print(*(generate_kernel(seed, size=9) for seed in range(200)))"
+    )
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", script], check=True, capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(made) == 1

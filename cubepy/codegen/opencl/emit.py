@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cubepy.codegen.opencl.kernel import OpenclKernel, result_struct
-from cubepy.codegen.opencl.memory import Memory, buffer_words, memory_parameters
+from cubepy.codegen.opencl.memory import Memory, memory_parameters
 from cubepy.codegen.opencl.types import RESERVED, memory_type, register_type
 from cubepy.codegen.structured import (
     Body,
     Expression,
     Names,
     SourceWriter,
+    buffer_sizes,
     field_of,
     primary,
     pure_functions,
@@ -95,7 +96,7 @@ class _Emission:
         values: dict[Op, Expression] = {}
         for param, name in zip(self.kernel.params, self.params, strict=True):
             if isinstance(param.type, BufferType):
-                extents, strides = buffer_words(param.type, name, "launch.")
+                extents, strides = buffer_sizes(param.type, name, "launch.")
                 memory = Memory(
                     name=name, type=param.type, space="global", extents=extents, strides=strides
                 )
@@ -181,7 +182,8 @@ class _Emission:
         x, y, z = self.language.positions.group
         attributes = f"__attribute__((reqd_work_group_size({x}, {y}, {z})))"
         if self.language.positions.linear and not self.language.planes_emulated:
-            attributes += self.target.features.plane_attribute.format(self.language.plane_dim)
+            plane_dim = self.language.positions.plane_dim
+            attributes += self.target.features.plane_attribute.format(plane_dim)
         declared = self._declared()
         head = [f"kernel {attributes}", f"void {self.entry}("]
         head += [f"    {each}," for each in declared]
@@ -233,7 +235,7 @@ def _result_type(name: str, result: Type) -> str:
 
 def _parameter_memory(name: str, type: Type) -> Memory:
     if isinstance(type, BufferType):
-        extents, strides = buffer_words(type, name, "")
+        extents, strides = buffer_sizes(type, name, "")
         return Memory(name=name, type=type, space="global", extents=extents, strides=strides)
     assert isinstance(type, SharedType | PrivateType)
     space = "local" if isinstance(type, SharedType) else "private"

@@ -13,18 +13,17 @@ from cubepy.codegen.opencl.atomics import emit_atomic, emit_fence
 from cubepy.codegen.opencl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
-from cubepy.codegen.opencl.positions import Positions
+from cubepy.codegen.opencl.positions import OpenclPositions
 from cubepy.codegen.opencl.prelude import Prelude
 from cubepy.codegen.opencl.reports import emit_assert, emit_check, emit_print, report_outside
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
-from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
-from cubepy.errors import VerifyError
+from cubepy.codegen.structured import Body, Expression, KernelLanguage, Names, call, primary
 from cubepy.ir import (
+    INDEX,
     Kernel,
     Op,
     OpDef,
     PrivateType,
-    Ranges,
     Scalar,
     SharedType,
     Trait,
@@ -33,7 +32,7 @@ from cubepy.ir import (
     ops,
     walk,
 )
-from cubepy.target import Fault, Features, Print, Target
+from cubepy.target import Target
 
 __all__ = ["OpenclKernel", "speaks_of_planes"]
 
@@ -48,175 +47,6 @@ def speaks_of_planes(kernel: Kernel) -> bool:
         for body in bodies
         for op in walk(body)
     )
-
-
-class OpenclKernel(Language):
-    """What one kernel needs while its functions are written.
-
-    `locals` are the declarations of local memory, `functions` the names of the kernel's helpers,
-    `faults` and `prints` what the numbers in a report block stand for.
-    """
-
-    def __init__(self, kernel: Kernel, target: Target, names: Names) -> None:
-        planes = speaks_of_planes(kernel)
-        self.kernel = kernel
-        self.features: Features = target.features
-        self.names = names
-        self.prelude = Prelude()
-        self.functions: dict[str, str] = {}
-        self.locals: dict[str, str] = {}
-        self.faults: list[Fault] = []
-        self.prints: list[Print] = []
-        self.plane_dim = target.plane_dim(kernel)
-        self.planes_emulated = planes and target.features.emulates_planes(self.plane_dim)
-        self.positions = Positions(
-            cube_dim=kernel.cube_dim, linear=planes, plane_dim=self.plane_dim
-        )
-        self._memories: dict[Op, Memory] = {}
-        self._ranges: Ranges = analyze_ranges(kernel)
-
-    # ── what the walk asks ──
-
-    def literal(self, scalar: Scalar, value: float) -> Expression:
-        """A constant."""
-        return literal(scalar, value)
-
-    def constant(self, scalar: Scalar, name: str, value: str) -> str:
-        """The statement that names a value."""
-        return f"const {register_type(scalar)} {name} = {value};"
-
-    def variable(self, scalar: Scalar, name: str, value: str) -> str:
-        """The statement that makes a variable."""
-        return f"{register_type(scalar)} {name} = {value};"
-
-    def counting(self, scalar: Scalar, name: str, start: str, stop: str, step: int) -> str:
-        """The head of a counting loop."""
-        test = f"{name} {'<' if step > 0 else '>'} {stop}"
-        single = {1: f"{name}++", -1: f"{name}--"}
-        moves = single.get(step, f"{name} {'+' if step > 0 else '-'}= {abs(step)}")
-        return f"for ({register_type(scalar)} {name} = {start}; {test}; {moves}) {{"
-
-    def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
-        """How many trips a range makes."""
-        return f"{self.prelude.need('trips', scalar)}({start}, {stop}, {step})"
-
-    def stepped(self, scalar: Scalar, start: str, trip: str, step: str) -> str:
-        """`start + trip * step` with wrap-around."""
-        return f"({register_type(scalar)})((ulong)({start}) + {trip} * (ulong)({step}))"
-
-    def value(self, body: Body, op: Op, operands: Sequence[Expression]) -> Expression:
-        """An op without effects."""
-        row = op.opdef
-        if row in (ops.LENGTH, ops.STRIDE):
-            memory, axis = self._memories[op.operands[0]], op.attrs["axis"]
-            assert isinstance(axis, int)
-            return primary((memory.extents if row is ops.LENGTH else memory.strides)[axis])
-        if row is ops.PLANE_DIM:
-            return literal(ops.PLANE_DIM.rule((), op.attrs), self.plane_dim)  # type: ignore[arg-type]
-        if row.name in VALUES:
-            return VALUES[row.name](self, body, op, operands)
-        if not op.operands:
-            return self.positions.expression(row.name)
-        raise VerifyError(f"OpenCL C has no {row.name}; a pass should have expanded it ({op.loc})")
-
-    def effect(self, body: Body, op: Op) -> None:
-        """Statements of an op that touches memory or other units."""
-        handler = _EFFECTS.get(op.opdef)
-        if handler is not None:
-            handler(self, body, op)
-        elif op.opdef.has(Trait.ATOMIC):
-            emit_atomic(self, body, op)
-        elif op.opdef.has(Trait.PLANE):
-            emit_plane(self, body, op)
-        else:
-            raise VerifyError(f"OpenCL C has no {op.opdef.name} ({op.loc})")
-
-    def call(self, body: Body, op: Op) -> Expression:
-        """A call; memory goes with its sizes."""
-        arguments = []
-        for operand in op.operands:
-            if operand in self._memories:
-                arguments += [primary(each) for each in _passed(self._memories[operand])]
-            else:
-                arguments.append(body.text(operand))
-        name = str(op.attrs["callee"])
-        if name in self.reporting:
-            arguments.append(primary("report"))
-        return call(self.functions[name], *arguments)
-
-    def result_declaration(self, op: Op, name: str, value: str) -> str:
-        """The statement that names the results of a call."""
-        return f"const {self.functions[str(op.attrs['callee'])]}_results {name} = {value};"
-
-    def result(self, whole: Expression, number: int) -> Expression:
-        """One of several results."""
-        return primary(f"{whole}.item_{number}")
-
-    def results(self, op: Op, values: Sequence[Expression]) -> str:
-        """Several results as a struct."""
-        return f"({self.current_function}_results){{{', '.join(map(str, values))}}}"
-
-    # ── what ops ask ──
-
-    current_function = ""
-    reporting: frozenset[str] = frozenset()
-
-    def memory(self, op: Op) -> Memory:
-        """The memory that an op stands for."""
-        return self._memories[op]
-
-    def bind_memory(self, op: Op, memory: Memory) -> None:
-        """Say what memory an op stands for."""
-        self._memories[op] = memory
-
-    def is_inside(self, op: Op, axis: int) -> bool:
-        """Whether a subscript is shown to be inside."""
-        if op in self._ranges.inside:
-            return True
-        known = self._ranges.open.get(op)
-        return known is not None and all(subscript.axis != axis for subscript in known)
-
-    def is_not_negative(self, op: Op, axis: int) -> bool:
-        """Whether a subscript is shown not to be negative."""
-        known = self._ranges.open.get(op, ())
-        return any(subscript.axis == axis and subscript.not_negative for subscript in known)
-
-    def bounds(self, op: Op) -> tuple[int, int] | None:
-        """Where an integer lies."""
-        if op.opdef is ops.CONST:
-            value = op.attrs["value"]
-            return (value, value) if isinstance(value, int) else None
-        if op in self._ranges.intervals:
-            return self._ranges.intervals[op]
-        scalar = op.type
-        assert isinstance(scalar, Scalar)
-        return (scalar.minimum, scalar.maximum) if scalar.is_integer else None
-
-    def report_outside(
-        self, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
-    ) -> None:
-        """Report an access unless it is inside."""
-        report_outside(self, body, op, memory, indices, inside)
-
-    def plane_scratch(self) -> str:
-        """A place in local memory for a value of each unit."""
-        units = math.prod(self.positions.group)
-        self.locals["cb_scratch"] = f"local ulong cb_scratch[{units}];"
-        return "cb_scratch"
-
-    def uniform_cell(self) -> str:
-        """A place in local memory for one value."""
-        self.locals["cb_cell"] = "local ulong cb_cell[1];"
-        return "cb_cell"
-
-
-def _passed(memory: Memory) -> list[str]:
-    return [memory.name, *(size for size in _sizes(memory))]
-
-
-def _sizes(memory: Memory) -> list[str]:
-    """Extents and strides that are not the same number for every memory of the type."""
-    return [size for size in (*memory.extents, *memory.strides) if size[0].isalpha()]
 
 
 # ── statements ──────────────────────────────────────────────────────────────────────────────────
@@ -266,6 +96,117 @@ _EFFECTS: Mapping[OpDef, Callable[[OpenclKernel, Body, Op], None]] = {
     ops.CHECK_BOUNDS: emit_check,
     ops.PRINT: emit_print,
 }
+
+
+# ── the language ────────────────────────────────────────────────────────────────────────────────
+
+
+class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
+    """What one kernel needs while its functions are written.
+
+    `locals` are the declarations of local memory, `reporting` the functions that take the report
+    block.
+    """
+
+    title = "OpenCL C"
+    values = VALUES
+    effects = _EFFECTS
+    atomic = emit_atomic
+    plane = emit_plane
+
+    reporting: frozenset[str] = frozenset()
+
+    def __init__(self, kernel: Kernel, target: Target, names: Names) -> None:
+        planes = speaks_of_planes(kernel)
+        positions = OpenclPositions(
+            cube_dim=kernel.cube_dim, linear=planes, plane_dim=target.plane_dim(kernel)
+        )
+        super().__init__(kernel, target.features, names, positions, analyze_ranges(kernel))
+        self.planes_emulated = planes and self.planes_emulated
+        self.prelude = Prelude()
+        self.locals: dict[str, str] = {}
+
+    # ── what the walk asks ──
+
+    def literal(self, scalar: Scalar, value: float) -> Expression:
+        """A constant."""
+        return literal(scalar, value)
+
+    def constant(self, scalar: Scalar, name: str, value: str) -> str:
+        """The statement that names a value."""
+        return f"const {register_type(scalar)} {name} = {value};"
+
+    def variable(self, scalar: Scalar, name: str, value: str) -> str:
+        """The statement that makes a variable."""
+        return f"{register_type(scalar)} {name} = {value};"
+
+    def counting(self, scalar: Scalar, name: str, start: str, stop: str, step: int) -> str:
+        """The head of a counting loop."""
+        test = f"{name} {'<' if step > 0 else '>'} {stop}"
+        single = {1: f"{name}++", -1: f"{name}--"}
+        moves = single.get(step, f"{name} {'+' if step > 0 else '-'}= {abs(step)}")
+        return f"for ({register_type(scalar)} {name} = {start}; {test}; {moves}) {{"
+
+    def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
+        """How many trips a range makes."""
+        return f"{self.prelude.need('trips', scalar)}({start}, {stop}, {step})"
+
+    def stepped(self, scalar: Scalar, start: str, trip: str, step: str) -> str:
+        """`start + trip * step` with wrap-around."""
+        return f"({register_type(scalar)})((ulong)({start}) + {trip} * (ulong)({step}))"
+
+    def size(self, value: int) -> Expression:
+        """An index."""
+        return literal(INDEX, value)
+
+    def call(self, body: Body, op: Op) -> Expression:
+        """A call; memory goes with its sizes."""
+        arguments = []
+        for operand in op.operands:
+            if operand in self.memories():
+                arguments += [primary(each) for each in _passed(self.memory(operand))]
+            else:
+                arguments.append(body.text(operand))
+        name = str(op.attrs["callee"])
+        if name in self.reporting:
+            arguments.append(primary("report"))
+        return call(self.functions[name], *arguments)
+
+    def result_declaration(self, op: Op, name: str, value: str) -> str:
+        """The statement that names the results of a call."""
+        return f"const {self.functions[str(op.attrs['callee'])]}_results {name} = {value};"
+
+    def results(self, op: Op, values: Sequence[Expression]) -> str:
+        """Several results as a struct."""
+        return f"({self.current_function}_results){{{', '.join(map(str, values))}}}"
+
+    # ── what ops ask ──
+
+    def report_outside(
+        self, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
+    ) -> None:
+        """Report an access unless it is inside."""
+        report_outside(self, body, op, memory, indices, inside)
+
+    def plane_scratch(self) -> str:
+        """A place in local memory for a value of each unit."""
+        units = math.prod(self.positions.group)
+        self.locals["cb_scratch"] = f"local ulong cb_scratch[{units}];"
+        return "cb_scratch"
+
+    def uniform_cell(self) -> str:
+        """A place in local memory for one value."""
+        self.locals["cb_cell"] = "local ulong cb_cell[1];"
+        return "cb_cell"
+
+
+def _passed(memory: Memory) -> list[str]:
+    return [memory.name, *(size for size in _sizes(memory))]
+
+
+def _sizes(memory: Memory) -> list[str]:
+    """Extents and strides that are not the same number for every memory of the type."""
+    return [size for size in (*memory.extents, *memory.strides) if size[0].isalpha()]
 
 
 def result_struct(name: str, result: TupleType) -> str:

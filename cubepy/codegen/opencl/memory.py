@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.types import literal, memory_type
-from cubepy.codegen.structured import Body, Expression, binary, primary, unary
-from cubepy.ir import APART, BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
+from cubepy.codegen.structured import Body, Expression, place_at, primary, tests_of
+from cubepy.ir import APART, BOOL, MemoryType, Op, Scalar
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Memory",
-    "buffer_words",
     "element",
     "emit_load",
     "emit_store",
@@ -57,19 +56,6 @@ class Memory:
         return self.type.element
 
 
-_KNOWN_STRIDES = {StrideClass.ZERO: "0", StrideClass.ONE: "1", StrideClass.MINUS_ONE: "-1"}
-
-
-def buffer_words(type: BufferType, name: str, prefix: str) -> tuple[tuple[str, ...], ...]:
-    """What the extents and strides of a buffer are called: `name_shape_0`, `name_stride_0`."""
-    axes = range(type.rank)
-    extents = tuple(f"{prefix}{name}_shape_{axis}" for axis in axes)
-    strides = tuple(
-        _KNOWN_STRIDES.get(type.strides[axis], f"{prefix}{name}_stride_{axis}") for axis in axes
-    )
-    return extents, strides
-
-
 def memory_parameters(memory: Memory, constant: bool) -> list[str]:  # noqa: FBT001
     """How a helper function declares a memory it is given."""
     qualifier = "const " if constant else ""
@@ -85,44 +71,27 @@ def element(
     """The element with these subscripts, which must be inside; `apart`: no two accesses to it are
     one.
     """
-    terms = [
-        _term(body.text(index), stride)
-        for index, stride in zip(indices, memory.strides, strict=True)
-        if stride != "0"
-    ]
-    place = terms[0] if terms else primary("0")
-    for term in terms[1:]:
-        place = binary("+", place, term)
+    used = [pair for pair in zip(indices, memory.strides, strict=True) if pair[1] != "0"]
+    place = place_at((body.text(index), stride) for index, stride in used)
     name = memory.name
     if apart:
         name = f"((volatile {memory.space} {memory_type(memory.scalar)} *){name})"
     return primary(f"{name}[{place}]", place)
 
 
-def _term(index: Expression, stride: str) -> Expression:
-    if stride == "1":
-        return index
-    return unary("-", index) if stride == "-1" else binary("*", index, primary(stride))
-
-
 def guard(kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op]) -> str:
     """The condition of an access being inside, "" if nothing need be tested."""
-    check = str(op.attrs.get("check", "checked"))
-    if check == "unchecked":
-        return ""
-    tests = [
-        _inside(kernel, op, axis, body.peek(index), memory.extents[axis])
-        for axis, index in enumerate(indices)
-        if not kernel.is_inside(op, axis)
-    ]
-    condition = " && ".join(tests)
-    if check == "validate" and condition:
+    condition = tests_of(
+        body, op, indices, kernel.ranges,
+        lambda axis, text: _inside(kernel, op, axis, text, memory.extents[axis]),
+    )  # fmt: skip
+    if condition and op.attrs.get("check") == "validate":
         kernel.report_outside(body, op, memory, indices, condition)
     return condition
 
 
 def _inside(kernel: OpenclKernel, op: Op, axis: int, index: Expression, extent: str) -> str:
-    if kernel.is_not_negative(op, axis):
+    if kernel.ranges.is_not_negative(op, axis):
         return f"{index} < {extent}"
     return f"(ulong){index} < (ulong){extent}"
 

@@ -4,6 +4,7 @@ A target says how its types, literals, statements and ops are written (:class:`L
 (:class:`Body`) decides what gets a name, keeps control flow structured, and maps lines back.
 """
 
+from cubepy.codegen.structured.accesses import buffer_sizes, place_at, tests_of
 from cubepy.codegen.structured.body import Body
 from cubepy.codegen.structured.expression import (
     Binding,
@@ -14,8 +15,10 @@ from cubepy.codegen.structured.expression import (
     unary,
 )
 from cubepy.codegen.structured.fields import field_of
+from cubepy.codegen.structured.kernel_language import KernelLanguage
 from cubepy.codegen.structured.language import Language
 from cubepy.codegen.structured.names import HELPER, Names, identifier
+from cubepy.codegen.structured.positions import Positions, number
 from cubepy.codegen.structured.purity import pure_functions
 from cubepy.codegen.structured.refusals import need_feature, refuse_types, unsupported
 from cubepy.codegen.structured.writer import SourceWriter
@@ -25,17 +28,23 @@ __all__ = [
     "Binding",
     "Body",
     "Expression",
+    "KernelLanguage",
     "Language",
     "Names",
+    "Positions",
     "SourceWriter",
     "binary",
+    "buffer_sizes",
     "call",
     "field_of",
     "identifier",
     "need_feature",
+    "number",
+    "place_at",
     "primary",
     "pure_functions",
     "refuse_types",
+    "tests_of",
     "unary",
     "unsupported",
 ]

@@ -9,6 +9,7 @@ from cubepy.codegen.structured import (
     Expression,
     Names,
     SourceWriter,
+    buffer_sizes,
     field_of,
     primary,
     pure_functions,
@@ -16,7 +17,7 @@ from cubepy.codegen.structured import (
     unsupported,
 )
 from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
-from cubepy.codegen.wgsl.memory import Memory, buffer_sizes
+from cubepy.codegen.wgsl.memory import Memory
 from cubepy.codegen.wgsl.types import RESERVED, Machine, machine_of
 from cubepy.ir import (
     BOOL,
@@ -155,7 +156,7 @@ class _Emission:
 
     def _bind(self, param: Op, name: str, buffer: str, *, words: bool, atomic: bool) -> None:
         assert isinstance(param.type, BufferType)
-        extents, strides = buffer_sizes(param.type, name)
+        extents, strides = buffer_sizes(param.type, name, "launch.")
         memory = Memory(
             name=buffer,
             type=param.type,

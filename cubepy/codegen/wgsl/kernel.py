@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from cubepy.codegen.structured import Body, Expression, Language, Names, call, primary
+from cubepy.codegen.structured import Body, Expression, KernelLanguage, Names, call
 from cubepy.codegen.wgsl.atomics import emit_atomic, emit_fence
 from cubepy.codegen.wgsl.conversions import moved
 from cubepy.codegen.wgsl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.wgsl.narrow import narrow_values
 from cubepy.codegen.wgsl.operations import VALUES
 from cubepy.codegen.wgsl.planes import emit_plane, emit_uniform
-from cubepy.codegen.wgsl.positions import Positions
+from cubepy.codegen.wgsl.positions import WgslPositions
 from cubepy.codegen.wgsl.prelude import Prelude
 from cubepy.codegen.wgsl.reports import emit_assert, emit_check, emit_print, report_outside
 from cubepy.codegen.wgsl.types import Machine, literal, machine_of
-from cubepy.errors import VerifyError
 from cubepy.ir import (
     I32,
+    I64,
     INDEX,
     U32,
     U64,
@@ -30,7 +30,6 @@ from cubepy.ir import (
     Op,
     OpDef,
     PrivateType,
-    Ranges,
     Scalar,
     SharedType,
     SlotType,
@@ -40,37 +39,81 @@ from cubepy.ir import (
     ops,
     walk,
 )
-from cubepy.target import Fault, Features, Print, Target
+from cubepy.target import Target
 
 __all__ = ["WgslKernel", "result_struct"]
 
 
-class WgslKernel(Language):
+# ── statements ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _shared(kernel: WgslKernel, body: Body, op: Op) -> None:
+    """Memory of the cube; each element has a cell of its own."""
+    type = op.type
+    assert isinstance(type, SharedType)
+    name = kernel.names.fresh(op.name or "shared")
+    atomic = op in kernel.atomics
+    words = atomic and machine_of(type.element) is Machine.F32
+    memory = Memory.of_shape(name, type, type.shape, words=words, atomic=atomic)
+    kernel.share(name, memory.cell, math.prod(type.shape), max(4, type.element.size))
+    kernel.bind_memory(op, memory)
+
+
+def _private(kernel: WgslKernel, body: Body, op: Op) -> None:
+    type = op.type
+    assert isinstance(type, PrivateType)
+    name = body.names.fresh(op.name or "array")
+    memory = Memory.of_shape(name, type, type.shape, words=False, atomic=False)
+    body.writer.line(f"var {name}: array<{memory.cell}, {math.prod(type.shape)}>;")
+    kernel.bind_memory(op, memory)
+
+
+def _barrier(kernel: WgslKernel, body: Body, op: Op) -> None:
+    if op.opdef is ops.SYNC_CUBE:
+        body.writer.line("workgroupBarrier();")
+    body.writer.line("storageBarrier();")
+
+
+_EFFECTS: Mapping[OpDef, Callable[[WgslKernel, Body, Op], None]] = {
+    ops.LOAD: emit_load,
+    ops.STORE: emit_store,
+    ops.SHARED: _shared,
+    ops.LOCAL_ARRAY: _private,
+    ops.SYNC_CUBE: _barrier,
+    ops.SYNC_STORAGE: _barrier,
+    ops.FENCE: emit_fence,
+    ops.CUBE_UNIFORM: emit_uniform,
+    ops.ASSERT: emit_assert,
+    ops.CHECK_BOUNDS: emit_check,
+    ops.PRINT: emit_print,
+}
+
+
+# ── the language ────────────────────────────────────────────────────────────────────────────────
+
+
+class WgslKernel(KernelLanguage[Memory, WgslPositions]):
     """What one kernel needs while its functions are written.
 
-    `shared` are the declarations of memory of the cube, `functions` the names of the kernel's
-    helpers, `faults` and `prints` what the numbers in a report block stand for.
+    `shared` are the declarations of memory of the cube.
     """
 
+    title = "WGSL"
+    values = VALUES
+    effects = _EFFECTS
+    atomic = emit_atomic
+    plane = emit_plane
     endless = "loop {"
     block = ("switch 0 { default: {", "} }")
 
     def __init__(self, kernel: Kernel, target: Target, names: Names) -> None:
-        self.kernel = kernel
-        self.features: Features = target.features
-        self.names = names
+        positions = WgslPositions(cube_dim=kernel.cube_dim, plane_dim=target.plane_dim(kernel))
+        ranges = analyze_ranges(kernel, target.features.index_limit)
+        super().__init__(kernel, target.features, names, positions, ranges)
         self.prelude = Prelude(doubles=target.features.doubles)
-        self.functions: dict[str, str] = {}
         self.shared: dict[str, str] = {}
         self.shared_bytes = 0
-        self.faults: list[Fault] = []
-        self.prints: list[Print] = []
-        self.positions = Positions(cube_dim=kernel.cube_dim, plane_dim=target.plane_dim(kernel))
-        self.planes_emulated = target.features.emulates_planes(self.positions.plane_dim)
-        self.current_function = ""
-        self._memories: dict[Op, Memory] = {}
-        self._ranges: Ranges = analyze_ranges(kernel, target.features.index_limit)
-        self._narrow = narrow_values(kernel, self._ranges)
+        self._narrow = narrow_values(kernel, ranges)
         self._feeding = _feeding(kernel)
         self.atomics = _atomics(kernel)
 
@@ -179,32 +222,9 @@ class WgslKernel(Language):
         number = trip if machine is Machine.U32 else f"i32({trip})"
         return f"{start} + {number} * {step}"
 
-    def value(self, body: Body, op: Op, operands: Sequence[Expression]) -> Expression:
-        """An op without effects."""
-        row = op.opdef
-        if row in (ops.LENGTH, ops.STRIDE):
-            memory, axis = self._memories[op.operands[0]], op.attrs["axis"]
-            assert isinstance(axis, int)
-            return primary((memory.extents if row is ops.LENGTH else memory.strides)[axis])
-        if row is ops.PLANE_DIM:
-            return literal(INDEX, self.positions.plane_dim, Machine.I32)
-        if row.name in VALUES:
-            return VALUES[row.name](self, body, op, operands)
-        if not op.operands:
-            return self.positions.expression(row.name)
-        raise VerifyError(f"WGSL has no {row.name}; a pass should have expanded it ({op.loc})")
-
-    def effect(self, body: Body, op: Op) -> None:
-        """Statements of an op that touches memory or other units."""
-        handler = _EFFECTS.get(op.opdef)
-        if handler is not None:
-            handler(self, body, op)
-        elif op.opdef.has(Trait.ATOMIC):
-            emit_atomic(self, body, op)
-        elif op.opdef.has(Trait.PLANE):
-            emit_plane(self, body, op)
-        else:
-            raise VerifyError(f"WGSL has no {op.opdef.name} ({op.loc})")
+    def size(self, value: int) -> Expression:
+        """An index in one word."""
+        return literal(INDEX, value, Machine.I32)
 
     def call(self, body: Body, op: Op) -> Expression:
         """A call, with values in the kind of register that their types say."""
@@ -214,10 +234,6 @@ class WgslKernel(Language):
     def result_declaration(self, op: Op, name: str, value: str) -> str:
         """The statement that names the results of a call."""
         return f"let {name} = {value};"
-
-    def result(self, whole: Expression, number: int) -> Expression:
-        """One of several results."""
-        return primary(f"{whole}.item_{number}")
 
     def results(self, op: Op, values: Sequence[Expression]) -> str:
         """Several results as a struct."""
@@ -235,38 +251,12 @@ class WgslKernel(Language):
         """Whether anything but a store to memory takes the value."""
         return op in self._feeding
 
-    def memory(self, op: Op) -> Memory:
-        """The memory that an op stands for."""
-        return self._memories[op]
-
-    def bind_memory(self, op: Op, memory: Memory) -> None:
-        """Say what memory an op stands for."""
-        self._memories[op] = memory
-
-    def is_inside(self, op: Op, axis: int) -> bool:
-        """Whether a subscript is shown to be inside."""
-        if op in self._ranges.inside:
-            return True
-        known = self._ranges.open.get(op)
-        return known is not None and all(subscript.axis != axis for subscript in known)
-
-    def is_not_negative(self, op: Op, axis: int) -> bool:
-        """Whether a subscript is shown not to be negative."""
-        known = self._ranges.open.get(op, ())
-        return any(subscript.axis == axis and subscript.not_negative for subscript in known)
-
     def bounds(self, op: Op) -> tuple[int, int] | None:
-        """Where an integer lies."""
-        if op.opdef is ops.CONST:
-            value = op.attrs["value"]
-            return (value, value) if isinstance(value, int) else None
-        if op in self._ranges.intervals:
-            return self._ranges.intervals[op]
-        scalar = op.type
-        assert isinstance(scalar, Scalar)
-        if self.machine(op) is Machine.I32 and scalar.bits == 64:
+        """Where an integer lies; those in one word lie in it."""
+        known = op.opdef is ops.CONST or op in self.ranges.intervals
+        if not known and op.type in (INDEX, I64, U64) and self.machine(op) is Machine.I32:
             return I32.minimum, I32.maximum
-        return (scalar.minimum, scalar.maximum) if scalar.is_integer else None
+        return super().bounds(op)
 
     def report_outside(
         self, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
@@ -297,51 +287,6 @@ def _feeding(kernel: Kernel) -> frozenset[Op]:
 def _atomics(kernel: Kernel) -> frozenset[Op]:
     """The memories that some atomic touches."""
     return frozenset(op.operands[0] for op in walk(kernel.body) if op.opdef.has(Trait.ATOMIC))
-
-
-# ── statements ──────────────────────────────────────────────────────────────────────────────────
-
-
-def _shared(kernel: WgslKernel, body: Body, op: Op) -> None:
-    """Memory of the cube; each element has a cell of its own."""
-    type = op.type
-    assert isinstance(type, SharedType)
-    name = kernel.names.fresh(op.name or "shared")
-    atomic = op in kernel.atomics
-    words = atomic and machine_of(type.element) is Machine.F32
-    memory = Memory.of_shape(name, type, type.shape, words=words, atomic=atomic)
-    kernel.share(name, memory.cell, math.prod(type.shape), max(4, type.element.size))
-    kernel.bind_memory(op, memory)
-
-
-def _private(kernel: WgslKernel, body: Body, op: Op) -> None:
-    type = op.type
-    assert isinstance(type, PrivateType)
-    name = body.names.fresh(op.name or "array")
-    memory = Memory.of_shape(name, type, type.shape, words=False, atomic=False)
-    body.writer.line(f"var {name}: array<{memory.cell}, {math.prod(type.shape)}>;")
-    kernel.bind_memory(op, memory)
-
-
-def _barrier(kernel: WgslKernel, body: Body, op: Op) -> None:
-    if op.opdef is ops.SYNC_CUBE:
-        body.writer.line("workgroupBarrier();")
-    body.writer.line("storageBarrier();")
-
-
-_EFFECTS: Mapping[OpDef, Callable[[WgslKernel, Body, Op], None]] = {
-    ops.LOAD: emit_load,
-    ops.STORE: emit_store,
-    ops.SHARED: _shared,
-    ops.LOCAL_ARRAY: _private,
-    ops.SYNC_CUBE: _barrier,
-    ops.SYNC_STORAGE: _barrier,
-    ops.FENCE: emit_fence,
-    ops.CUBE_UNIFORM: emit_uniform,
-    ops.ASSERT: emit_assert,
-    ops.CHECK_BOUNDS: emit_check,
-    ops.PRINT: emit_print,
-}
 
 
 def result_struct(name: str, result: TupleType) -> str:

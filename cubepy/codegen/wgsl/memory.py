@@ -12,7 +12,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cubepy.codegen.structured import HELPER, Body, Expression, binary, call, primary, unary
+from cubepy.codegen.structured import (
+    HELPER,
+    Body,
+    Expression,
+    binary,
+    call,
+    place_at,
+    primary,
+    tests_of,
+)
 from cubepy.codegen.wgsl.conversions import (
     as_bits,
     from_bits,
@@ -21,7 +30,7 @@ from cubepy.codegen.wgsl.conversions import (
     low_word,
 )
 from cubepy.codegen.wgsl.types import Machine, literal, machine_of
-from cubepy.ir import BOOL, BufferType, MemoryType, Op, Scalar, StrideClass
+from cubepy.ir import BOOL, MemoryType, Op, Scalar
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -29,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Memory",
-    "buffer_sizes",
     "element_of",
     "emit_load",
     "emit_store",
@@ -82,53 +90,23 @@ class Memory:
         return f"atomic<{plain}>" if self.atomic else plain
 
 
-_KNOWN_STRIDES = {StrideClass.ZERO: "0", StrideClass.ONE: "1", StrideClass.MINUS_ONE: "-1"}
-
-
-def buffer_sizes(type: BufferType, name: str) -> tuple[tuple[str, ...], ...]:
-    """What the extents and strides of a buffer are called: `launch.name_shape_0` and so on."""
-    axes = range(type.rank)
-    extents = tuple(f"launch.{name}_shape_{axis}" for axis in axes)
-    strides = tuple(
-        _KNOWN_STRIDES.get(type.strides[axis], f"launch.{name}_stride_{axis}") for axis in axes
-    )
-    return extents, strides
-
-
 # ── places ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def place_of(kernel: WgslKernel, body: Body, memory: Memory, indices: Sequence[Op]) -> Expression:
     """The number of the element with these subscripts, which must be inside."""
-    terms = [primary(memory.start)] if memory.start else []
-    for index, stride in zip(indices, memory.strides, strict=True):
-        text = low_word(kernel.machine(index), Machine.I32, body.text(index))
-        if stride != "0":
-            terms.append(_term(text, stride))
-    place = terms[0] if terms else primary("0")
-    for term in terms[1:]:
-        place = binary("+", place, term)
-    return place
-
-
-def _term(index: Expression, stride: str) -> Expression:
-    if stride == "1":
-        return index
-    return unary("-", index) if stride == "-1" else binary("*", index, primary(stride))
+    texts = [low_word(kernel.machine(index), Machine.I32, body.text(index)) for index in indices]
+    start = [primary(memory.start)] if memory.start else []
+    return place_at(zip(texts, memory.strides, strict=True), start)
 
 
 def guard(kernel: WgslKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op]) -> str:
     """The condition of an access being inside, "" if nothing need be tested."""
-    check = str(op.attrs.get("check", "checked"))
-    if check == "unchecked":
-        return ""
-    tests = [
-        _inside(kernel, op, axis, index, body.peek(index), memory.extents[axis])
-        for axis, index in enumerate(indices)
-        if not kernel.is_inside(op, axis)
-    ]
-    condition = " && ".join(tests)
-    if check == "validate" and condition:
+    condition = tests_of(
+        body, op, indices, kernel.ranges,
+        lambda axis, text: _inside(kernel, op, axis, indices[axis], text, memory.extents[axis]),
+    )  # fmt: skip
+    if condition and op.attrs.get("check") == "validate":
         kernel.report_outside(body, op, memory, indices, condition)
     return condition
 
@@ -136,7 +114,7 @@ def guard(kernel: WgslKernel, body: Body, op: Op, memory: Memory, indices: Seque
 def _inside(kernel: WgslKernel, op: Op, axis: int, index: Op, text: Expression, extent: str) -> str:
     if kernel.machine(index) is Machine.PAIR:
         return helper(kernel.prelude, "cb_inside", text, primary(extent)).text
-    if kernel.is_not_negative(op, axis):
+    if kernel.ranges.is_not_negative(op, axis):
         return f"{text.within(primary('').binding)} < {extent}"
     unsigned = f"u32({extent})" if not extent.isdigit() else f"{extent}u"
     return f"{low_word(Machine.I32, Machine.U32, text)} < {unsigned}"

@@ -148,7 +148,7 @@ class Helpers:
             type="T" if given else "F", sign=choose("+-*"), order=choose(("<", "==", ">=")),
             number=choose((0, 1, 3, 100)),
         )  # fmt: skip
-        for type in {self.scope.type(numbers=True), self.scope.type(numbers=True)}:
+        for type in dict.fromkeys(self.scope.type(numbers=True) for _ in range(2)):
             function = self.scope.spelling(type) if given else ""
             self._known(name, [type, type], type, function, feature=Feature.GENERIC)
         parameters = "T, value, other" if given else "value: F, other: F"

@@ -169,6 +169,6 @@ def _source(excerpt: Excerpt, tables: _Tables) -> dict[str, Any]:
     return {
         "name": excerpt.name,
         "file": excerpt.file.rpartition("/")[2],
-        "library": excerpt.library,
+        "fromStd": excerpt.from_std,
         "rows": rows,
     }

@@ -41,10 +41,10 @@ function drawSource() {
   const costs = target().costs, measured = target().measured, badges = badgesByPlace();
   const most = Math.max(0.01, ...Object.values(costs), ...Object.values(measured));
   data.sources.forEach((source, at) => {
-    const holder = source.library ? make("details") : make("div");
+    const section = source.fromStd ? make("details") : make("div");
     if (at) {
-      const title = `${source.name || "…"}, ${source.file}` + (source.library ? " (library)" : "");
-      holder.append(make(source.library ? "summary" : "h3", {}, title));
+      const title = `${source.name || "…"}, ${source.file}` + (source.fromStd ? " (library)" : "");
+      section.append(make(source.fromStd ? "summary" : "h3", {}, title));
     }
     for (const [number, string, place] of source.rows) {
       const line = lineOf("source", lines.length, place < 0 ? [] : [place],
@@ -52,9 +52,9 @@ function drawSource() {
         costOf(costs[place], measured[place], most), code(string), badges(place));
       line.number = number;
       lines.push(line);
-      holder.append(line.node);
+      section.append(line.node);
     }
-    parts.push(holder);
+    parts.push(section);
   });
   panes.source = lines;
   byId("source").replaceChildren(...parts);

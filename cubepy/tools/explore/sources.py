@@ -23,13 +23,13 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """The lines `first` … of one function. `library`: it is cubepy's own."""
+    """The lines `first` … of one function. `from_std`: it is cubepy's own."""
 
     file: str
     name: str
     first: int
     lines: tuple[str, ...]
-    library: bool
+    from_std: bool
 
     def __contains__(self, place: Place) -> bool:
         return place[0] == self.file and self.first <= place[1] < self.first + len(self.lines)
@@ -54,7 +54,7 @@ def _excerpt(place: Place) -> Excerpt:
     text = linecache.getlines(file)
     name, first, last = _function(file, line)
     lines = tuple(each.rstrip("\n") for each in text[first - 1 : last])
-    return Excerpt(file=file, name=name, first=first, lines=lines, library=_is_library(file))
+    return Excerpt(file=file, name=name, first=first, lines=lines, from_std=_is_library(file))
 
 
 def _function(file: str, line: int) -> tuple[str, int, int]:
