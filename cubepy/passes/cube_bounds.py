@@ -6,7 +6,20 @@ to lie between; where arithmetic on them could overflow, `conditions` first dema
 
 from __future__ import annotations
 
-from cubepy.ir import BOOL, INDEX, Builder, Op, OpDef, Scalar, ops
+import math
+
+from cubepy.ir import (
+    BOOL,
+    INDEX,
+    BufferType,
+    Builder,
+    Op,
+    OpDef,
+    PrivateType,
+    Scalar,
+    SharedType,
+    ops,
+)
 from cubepy.ir.analyses import FLIPPED
 from cubepy.records import dataclass
 
@@ -126,6 +139,12 @@ class CubeBounds:
         if row is ops.PARAM:
             return self._argument(op, scalar)
         if row in (ops.LENGTH, ops.STRIDE):
+            memory, axis = op.operands[0].type, op.attrs["axis"]
+            if not isinstance(memory, BufferType):  # a local array is made later than the test
+                assert isinstance(memory, SharedType | PrivateType)
+                assert isinstance(axis, int)
+                stride = math.prod(memory.shape[axis + 1 :])
+                return self._number(memory.shape[axis] if row is ops.LENGTH else stride)
             copy = self._builder.emit(row, op.operands[0], attrs=op.attrs)
             return self._same(copy, 0 if row is ops.LENGTH else -_UNITS, _UNITS)
         return self._operation(op) if op.operands else self._position(row)
@@ -180,20 +199,26 @@ class CubeBounds:
     def _loop_variable(self, loop: Op) -> _Interval:
         start = self.of(loop.operands[0])
         stop = self._limited(self.of(loop.operands[1]), _ADDS)
-        step, one = loop.operands[2].attrs["value"], self._builder.index(1)
-        assert isinstance(step, int)
-        if step > 0:
-            last = self._emit(ops.MAX, start.low, self._emit(ops.SUB, stop.high, one))
-            most = max(start.most, stop.most - 1)
-            return _Interval(low=start.low, high=last, least=start.least, most=most)
+        one = self._builder.index(1)
+        last = self._emit(ops.MAX, start.low, self._emit(ops.SUB, stop.high, one))
+        most = max(start.most, stop.most - 1)
+        up = _Interval(low=start.low, high=last, least=start.least, most=most)
         first = self._emit(ops.MIN, start.high, self._emit(ops.ADD, stop.low, one))
         least = min(start.least, stop.least + 1)
-        return _Interval(low=first, high=start.high, least=least, most=start.most)
+        down = _Interval(low=first, high=start.high, least=least, most=start.most)
+        step = loop.operands[2]
+        if step.opdef is not ops.CONST:  # one that only the launch knows may go either way
+            return self._either(up, down)
+        value = step.attrs["value"]
+        assert isinstance(value, int)
+        return up if value > 0 else down
 
     def _operation(self, op: Op) -> _Interval:
         row = op.opdef
         if row is ops.SELECT:
             return self._either(self.of(op.operands[1]), self.of(op.operands[2]))
+        if row is ops.CAST and op.operands[0].type is BOOL:
+            return self._either(self._number(0), self._number(1))
         a = self.of(op.operands[0])
         if row is ops.CAST:
             return a

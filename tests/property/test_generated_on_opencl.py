@@ -74,3 +74,30 @@ def test_exits_of_helpers_written_in_place_find_their_way(target: str) -> None:
         searched.launch(x.astype(np.int32), out, cube_count=2, cube_dim=32, device=name)
         results.append(out)
     np.testing.assert_array_equal(results[1], results[0])
+
+
+@cb.cube
+def walks(x: Array[i32], start: i32, stop: i32, step: i32, out: Array[i32]) -> None:
+    """The step is known at launch; a subscript is a condition; a local array tells its length."""
+    own = cb.local_array(i32, 3, fill=7)
+    total = i32(0)
+    for k in range(start, stop, step):
+        total = total * 3 + x[k]
+    out[cb.ABSOLUTE_POS] = total + x[i32(start < stop)] + own[len(own) - 1] + x[len(own)]
+
+
+@pytest.mark.parametrize("target", on_each())
+@pytest.mark.parametrize(
+    ("start", "stop", "step"),
+    [(0, 8, 1), (0, 9, 3), (7, -1, -1), (7, -3, -2), (-3, 12, 4), (5, 5, 1), (5, 2, 1), (2, 5, -1)],
+)
+def test_tests_of_whole_cubes_know_steps_conditions_and_local_arrays(
+    start: int, stop: int, step: int, target: str
+) -> None:
+    results = []
+    for name in ("reference", target):
+        for size in (8, 3):
+            x, out = np.arange(1, size + 1, dtype=np.int32), np.zeros(40, np.int32)
+            walks.over(40, device=name)(x, start, stop, step, out)
+            results.append(out.tolist())
+    assert results[:2] == results[2:]
