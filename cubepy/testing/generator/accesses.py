@@ -100,7 +100,8 @@ class Accesses:
         memory = self.scope.random.choice(memories)
         here = Expressions(self.scope, context)
         self.scope.features.add(Feature.ATOMIC)
-        at = here.value(self.scope.random.choice((INDEX, I32, U8)))
+        type = self.scope.random.choice((INDEX, I32, U8))
+        at = here.wild(type)
         if self.scope.chance(0.7):
             at = f"({at}) % {memory.count}"
         order = self._order(memory.operation)

@@ -203,7 +203,7 @@ class Expressions:
 
     def _along(self, memory: Memory, number: int, axis: str, *, near: bool) -> str:
         if not near:
-            return self._wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
+            return self.wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
         length = memory.extents[number] if memory.extents else f"len({memory.name})"
         known = [one.name for one in self.scope.find(type=INDEX) if one.runtime] or ["i"]
         by = self.random.randint(2, 5)
@@ -212,7 +212,7 @@ class Expressions:
             large = self._large()
         return form.format(axis, length=length, other=self.pick(*known), by=by, large=large)
 
-    def _wild(self, type: Scalar) -> str:
+    def wild(self, type: Scalar) -> str:
         """Any subscript, but none known while compiling to be negative: that is an error."""
         known = [one.name for one in self.scope.find(uniform=self.uniform) if one.runtime]
         if not type.is_signed or not known:
