@@ -45,12 +45,14 @@ class Loops:
         here = self.assignments.here(context, uniform=uniform)
         bounds, type = self._bounds(type, here, context)
         outlives, before = self.scope.chance(0.15), []
-        name = self.scope.fresh("j") if outlives else self._name(type)
+        changes = not loop.cooperative and self.scope.chance(0.2)
+        # An assigned name has one type everywhere; an unrolled loop could not share it.
+        name = self.scope.fresh("j") if outlives or changes else self._name(type)
         variable = Variable(
             name=name,
             type=type,
             uniform=loop.cooperative and not outlives,
-            assignable=not loop.cooperative and self.scope.chance(0.2),
+            assignable=changes,
         )
         if outlives:
             start = here.value(type)
