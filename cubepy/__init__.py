@@ -343,6 +343,7 @@ __all__ = [
     "plane_shuffle_xor",
     "plane_sum",
     "popcount",
+    "profile",
     "radians",
     "recip",
     "rotl",
@@ -392,6 +393,7 @@ _LIBRARY = {
 }
 
 if TYPE_CHECKING:
+    from cubepy.profiling import profile
     from cubepy.std.division import FastDivmod
     from cubepy.std.minifloats import e2m1, e2m3, e3m2, e4m3, e5m2, tf32, ue8m0
     from cubepy.std.vectors import dot, magnitude, normalize
@@ -400,6 +402,8 @@ else:
     def __getattr__(name: str) -> Any:
         if name == "debug":  # for people, who are seldom in a hurry
             return import_module("cubepy.debug")
+        if name == "profile":
+            return import_module("cubepy.profiling").profile
         if name in _LIBRARY:
             return getattr(import_module(_LIBRARY[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -407,7 +411,9 @@ else:
 
 def __dir__() -> list[str]:
     """What users write; a module shows its imports otherwise."""
-    return sorted({*__all__, *_LIBRARY, "debug", "abs", "exec", "max", "min", "pow", "round"})
+    return sorted(
+        {*__all__, *_LIBRARY, "debug", "profile", "abs", "exec", "max", "min", "pow", "round"}
+    )
 
 
 def _definition(name: str, type: Scalar) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +20,7 @@ from cubepy.cache import Key, key_of, store
 from cubepy.errors import CubeError
 from cubepy.late import late_import
 from cubepy.records import dataclass, field
-from cubepy.runtime import Device, LoadedKernel, memory_owner
+from cubepy.runtime import Device, LoadedKernel, memory_owner, tell_compiled
 from cubepy.target import Artifact, Target, artifact_of_bytes, bytes_of_artifact
 
 if TYPE_CHECKING:
@@ -316,7 +317,10 @@ class Program:
         return entry.loaded
 
     def _load(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:
-        return load(self.source, specialization, device, lambda: self._lowered(specialization))
+        begin = time.perf_counter()
+        made = load(self.source, specialization, device, lambda: self._lowered(specialization))
+        tell_compiled(self.source.name, device, begin)
+        return made
 
     def _lowered(self, specialization: frontend.Specialization) -> _Lowered:
         """The kernel of the front end: the last one again where only the device is another."""

@@ -13,7 +13,15 @@ from typing import Any
 from numpy import ndarray
 
 from cubepy.launcher.resolver import Record
-from cubepy.runtime import Grid, MemoryLaunch, QuickLaunch, pattern_of, recording_here, switches
+from cubepy.runtime import (
+    Grid,
+    MemoryLaunch,
+    QuickLaunch,
+    is_observed,
+    pattern_of,
+    recording_here,
+    switches,
+)
 
 __all__ = ["Again", "again_of"]
 
@@ -43,7 +51,7 @@ class Again:
     def launched(self, arguments: Sequence[Any]) -> bool:
         """Launch if these arguments are like those; whether they were."""
         if switches.closed:
-            if recording_here() is not None:
+            if recording_here() is not None or is_observed():
                 return False
         elif self._taught:
             return False

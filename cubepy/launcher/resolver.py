@@ -27,6 +27,7 @@ from cubepy.runtime import (
     check_access,
     facts_of,
     find_array,
+    is_observed,
     launch,
     quick_launch,
     recording_here,
@@ -78,7 +79,7 @@ class Record:
                     "  help: capture it without, and give the stream to replay"
                 )
             recording.add(device, self.kernel, grid, values, self.positions, self.quick)
-        elif self.quick is not None and stream is None:
+        elif self.quick is not None and stream is None and not is_observed():
             self.quick(grid, values)
         else:
             launch(device, self.kernel, grid, [values[at] for at in self.positions], stream)

@@ -50,6 +50,15 @@ from cubepy.runtime.native import (
     NativeKind,
     NativeTable,
 )
+from cubepy.runtime.observation import (
+    Observed,
+    Observer,
+    Timing,
+    is_observed,
+    observe,
+    tell_compiled,
+    unobserve,
+)
 from cubepy.runtime.packing import Packer, grid_words, pack
 from cubepy.runtime.pattern import Pattern, pattern_of
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
@@ -103,6 +112,8 @@ __all__ = [
     "NativeEntry",
     "NativeKind",
     "NativeTable",
+    "Observed",
+    "Observer",
     "Packer",
     "Pattern",
     "Prints",
@@ -116,6 +127,7 @@ __all__ = [
     "Stream",
     "Switches",
     "TargetedDevice",
+    "Timing",
     "Triple",
     "Uses",
     "WorkerStream",
@@ -140,10 +152,12 @@ __all__ = [
     "grid_of",
     "grid_over",
     "grid_words",
+    "is_observed",
     "launch",
     "launch_key",
     "memory_owner",
     "num_threads",
+    "observe",
     "pack",
     "pattern_of",
     "quick_launch",
@@ -160,7 +174,9 @@ __all__ = [
     "span_of",
     "stride_classes",
     "switches",
+    "tell_compiled",
     "triple",
     "unit_name",
+    "unobserve",
     "write_prints",
 ]

@@ -12,6 +12,7 @@ say in their first words what having them brings.
 from __future__ import annotations
 
 import functools
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -33,6 +34,7 @@ from cubepy.target import Artifact, Target
 if TYPE_CHECKING:
     from cubepy.location import Loc
     from cubepy.runtime.native import NativeKind, NativeTable
+    from cubepy.runtime.observation import Timing
     from cubepy.target import MachineCode
 
 __all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime", "ScalarBinding"]
@@ -167,6 +169,17 @@ class Device(ABC):
 
         Raises OutOfBoundsError or AssertionFailed if the kernel reported a fault.
         """
+
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """A launch, and when it began and ended. By default the host waits before and after it, and
+        its way to the device counts.
+        """
+        self.sync()
+        begin = time.perf_counter()
+        self.launch(kernel, grid, bindings)
+        self.sync()
+        end = time.perf_counter()
+        return lambda: (begin, end)
 
     def stream(self) -> Stream:
         """A new stream of launches that nobody waits for. By default a thread launches them."""

@@ -18,6 +18,7 @@ from cubepy.runtime.arguments import ArrayFacts, array_of, facts_of, span_of
 from cubepy.runtime.base import ArrayBinding, Binding, Device, Grid, LoadedKernel, ScalarBinding
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.events import Event, Uses
+from cubepy.runtime.observation import is_observed, run_observed
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.staging import Staged, stage
 from cubepy.runtime.streams import Stream
@@ -85,7 +86,10 @@ def _launch_here(
 ) -> None:
     for uses, writes in buffers:
         uses.settle_streams(writes=writes)
-    device.launch(kernel, grid, bindings)
+    if is_observed():
+        run_observed(device, None, kernel, grid, bindings)
+    else:
+        device.launch(kernel, grid, bindings)
     event = device.pending() if buffers else None
     if event is not None:
         _remember(event, buffers)
@@ -98,7 +102,10 @@ def _launch_there(
         for event in uses.before(writes=writes):
             if event.stream is not stream:
                 stream.wait(event)
-    stream.launch(kernel, grid, bindings)
+    if is_observed():
+        run_observed(stream.device, stream, kernel, grid, bindings)
+    else:
+        stream.launch(kernel, grid, bindings)
     if buffers:
         _remember(stream.record(), buffers)
 

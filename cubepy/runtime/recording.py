@@ -19,6 +19,7 @@ from cubepy.records import dataclass
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.launch import launch
+from cubepy.runtime.observation import is_observed
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch
 from cubepy.runtime.streams import Stream
 from cubepy.runtime.switches import close_calls, reopen_calls, switches
@@ -88,7 +89,7 @@ class Recording:
             raise LaunchError(
                 "a recording cannot be replayed inside a capture\n  help: call the kernels"
             )
-        if self._replay is not None and stream is None:
+        if self._replay is not None and stream is None and not is_observed():
             if switches.closed:
                 self._settle()
             self._replay()

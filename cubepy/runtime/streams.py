@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 import weakref
 from abc import ABC, abstractmethod
 from collections import deque
@@ -22,6 +23,7 @@ from cubepy.runtime.switches import close_calls, reopen_calls
 
 if TYPE_CHECKING:
     from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
+    from cubepy.runtime.observation import Timing
 
 __all__ = ["Stream", "WorkerStream"]
 
@@ -40,6 +42,15 @@ class Stream(ABC):
 
         What the launch reports is raised by the events behind it, and by `synchronize`.
         """
+
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """The same, and when it began and ended. By default the host waits before and after it."""
+        self.record().wait()
+        begin = time.perf_counter()
+        self.launch(kernel, grid, bindings)
+        self.record().wait()
+        end = time.perf_counter()
+        return lambda: (begin, end)
 
     @abstractmethod
     def record(self) -> Event:
@@ -77,6 +88,23 @@ class WorkerStream(Stream):
             self.device.sync()
 
         self.submit(work)
+
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """The thread measures."""
+        measured: list[Timing] = []
+
+        def work() -> None:
+            measured.append(self.device.timed_launch(kernel, grid, bindings))
+
+        event = self._worker.submit(work, self)
+
+        def timing() -> tuple[float, float]:
+            event.await_quietly()  # what went wrong is for those who wait for results
+            if not measured:
+                raise LaunchError("a launch on a stream was not done, and took no time")
+            return measured[0]()
+
+        return timing
 
     def submit(self, work: Callable[[], object]) -> Event:
         """Give the thread something to call; the event behind it."""
@@ -120,7 +148,7 @@ class _Worker:
         self._finishing = False
         _workers.add(self)
 
-    def submit(self, work: Callable[[], object], stream: object) -> Event:
+    def submit(self, work: Callable[[], object], stream: object) -> HostEvent:
         """Add work."""
         item = _Item(work, HostEvent(stream))
         with self._changed:

@@ -11,6 +11,7 @@ from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.events import Event
 from cubepy.runtime.native import NativeKind, NativeTable
+from cubepy.runtime.observation import Timing
 from cubepy.runtime.pool import Lease, MemoryPool
 from cubepy.runtime.streams import Stream
 from cubepy.target import Artifact, Target
@@ -69,6 +70,10 @@ class TargetedDevice(Device):
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Launch on the inner device."""
         self.inner.launch(kernel, grid, bindings)
+
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """As the inner device measures."""
+        return self.inner.timed_launch(kernel, grid, bindings)
 
     @property
     def pool(self) -> MemoryPool:

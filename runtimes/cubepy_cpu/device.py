@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ from cubepy_cpu.loaded_code import Code
 
 if TYPE_CHECKING:
     from cubepy.location import Loc
+    from cubepy.runtime import Timing
     from cubepy.target import MachineCode
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
@@ -165,12 +167,26 @@ class CpuDevice(Device):
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Run the kernel and wait; raises what it reported."""
+        self._ready(kernel, grid, bindings)()
+
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """Between the call of machine code and its return."""
+        run = self._ready(kernel, grid, bindings)
+        begin = time.perf_counter()
+        run()
+        end = time.perf_counter()
+        return lambda: (begin, end)
+
+    def _ready(
+        self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]
+    ) -> Callable[[], None]:
+        """A launch with its block filled."""
         addresses = [
             binding.memory.address if isinstance(binding, ArrayBinding) else 0
             for binding in bindings
         ]
         words = pack(kernel.artifact.abi, bindings, grid, addresses)
-        self.words_launch(kernel, grid)(words.tobytes())
+        return functools.partial(self.words_launch(kernel, grid), words.tobytes())
 
     def address(self, memory: HostMemory) -> int:
         """Where a memory begins."""

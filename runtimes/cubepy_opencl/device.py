@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
@@ -27,6 +28,7 @@ from cubepy.runtime import (
     LoadedKernel,
     Runtime,
     Stream,
+    Timing,
     pack,
     raise_fault,
     report_block,
@@ -35,7 +37,7 @@ from cubepy.runtime import (
 from cubepy.target import Artifact, Target
 from cubepy_opencl.driver import binary_of, build, error_for, explained, load_binary, open_devices
 from cubepy_opencl.probe import announced, build_options, features_of_device, probed
-from cubepy_opencl.queues import OpenclStream, Queue
+from cubepy_opencl.queues import OpenclStream, Queue, timing_of
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
 
@@ -173,14 +175,22 @@ class OpenclDevice(Device):
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Enqueue the kernel; waits only where it may have something to report."""
         if grid.cubes:
-            report = self.enqueue(self._queue, kernel, grid, bindings)
+            _, report = self.enqueue(self._queue, kernel, grid, bindings)
             if report is not None:
                 report()
 
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """By the driver's clock."""
+        begin = time.perf_counter()
+        launched, report = self.enqueue(self._queue, kernel, grid, bindings)
+        if report is not None:
+            report()
+        return timing_of(launched, begin)
+
     def enqueue(
         self, queue: Queue, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]
-    ) -> Callable[[], None] | None:
-        """Give a queue a launch; what looks at its report afterwards, if it makes one."""
+    ) -> tuple[Any, Callable[[], None] | None]:
+        """Give a queue a launch: the driver's event, and what looks at its report, if any."""
         artifact, code = kernel.artifact, kernel.handle
         words = pack(artifact.abi, bindings, grid, [0] * len(bindings)).tobytes()
         memories = [each.memory for each in bindings if isinstance(each, ArrayBinding)]
@@ -189,10 +199,10 @@ class OpenclDevice(Device):
             memories.append(self._copy(queue, block))
         with explained(artifact.kernel_name), code.lock:
             code.give(memories, words)
-            queue.enqueue(code.kernel, code.size(grid), code.group)
+            launched = queue.enqueue(code.kernel, code.size(grid), code.group)
         if block is None:
-            return None
-        return functools.partial(_look, queue, artifact, grid, memories[-1], block)
+            return launched, None
+        return launched, functools.partial(_look, queue, artifact, grid, memories[-1], block)
 
     def _copy(self, queue: Queue, block: np.ndarray[Any, Any]) -> Any:
         memory = self.alloc(block.nbytes)

@@ -7,18 +7,19 @@ asked. Queues measure time on the device's clock.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyopencl as cl
 
-from cubepy.runtime import Binding, Event, Grid, LoadedKernel, Stream
+from cubepy.runtime import Binding, Event, Grid, LoadedKernel, Stream, Timing
 from cubepy_opencl.driver import explained
 
 if TYPE_CHECKING:
     from cubepy_opencl.device import OpenclDevice
 
-__all__ = ["OpenclEvent", "OpenclStream", "Queue"]
+__all__ = ["OpenclEvent", "OpenclStream", "Queue", "timing_of"]
 
 Report = Callable[[], None]
 
@@ -35,9 +36,10 @@ class Queue:
         self._last: Any = None
         self._reports: list[Report] = []
 
-    def enqueue(self, kernel: Any, size: tuple[int, ...], group: tuple[int, ...]) -> None:
-        """Launch a kernel whose arguments are set."""
-        self._last = cl.enqueue_nd_range_kernel(self.handle, kernel, size, group)
+    def enqueue(self, kernel: Any, size: tuple[int, ...], group: tuple[int, ...]) -> Any:
+        """Launch a kernel whose arguments are set; the driver's event of it."""
+        self._last = launched = cl.enqueue_nd_range_kernel(self.handle, kernel, size, group)
+        return launched
 
     def add_report(self, report: Report) -> None:
         """Something to look at once the launches so far have finished."""
@@ -54,6 +56,19 @@ class Queue:
             reports, self._reports = self._reports, []
         for report in reports:
             report()
+
+
+def timing_of(launched: Any, begin: float) -> Timing:
+    """When a launch of the driver ran, on the clock by which it was enqueued at `begin`."""
+
+    def timing() -> tuple[float, float]:
+        with explained("waiting for a launch"):
+            launched.wait()
+            times = launched.profile
+            queued: int = times.queued
+            return begin + (times.start - queued) * 1e-9, begin + (times.end - queued) * 1e-9
+
+    return timing
 
 
 class OpenclEvent(Event):
@@ -110,9 +125,18 @@ class OpenclStream(Stream):
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Give the queue a launch."""
         if grid.cubes:
-            report = self._device.enqueue(self._queue, kernel, grid, bindings)
-            if report is not None:
-                self._queue.add_report(report)
+            self._enqueue(kernel, grid, bindings)
+
+    def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
+        """By the driver's clock."""
+        begin = time.perf_counter()
+        return timing_of(self._enqueue(kernel, grid, bindings), begin)
+
+    def _enqueue(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Any:
+        launched, report = self._device.enqueue(self._queue, kernel, grid, bindings)
+        if report is not None:
+            self._queue.add_report(report)
+        return launched
 
     def record(self) -> Event:
         """An event behind the last launch."""
