@@ -3,6 +3,7 @@
 #   make demo     the main job on real pictures, checked against NumPy and timed beside it
 #   make test     lint, format, types, layers, tests
 #   make fix      let ruff repair and format what it can
+#   make docs     the documentation as a site, in build/site
 #   make bench    side by side with installed peers
 #   make clean    forget environments and what tools left behind
 #   make help     this, as `make` alone
@@ -18,10 +19,10 @@ export CUBEPY_TEST_APT
 
 BIN := $(VENV)/bin
 # Folders with Python in them, as far as they exist yet.
-SOURCES := $(patsubst %/,%,$(wildcard cubepy/ cubepy_tensor/ runtimes/ benchmarks/ examples/ tests/))
+SOURCES := $(patsubst %/,%,$(wildcard cubepy/ cubepy_tensor/ runtimes/ benchmarks/ examples/ tests/)) docs/conf.py
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test check fix bench clean
+.PHONY: help demo test check fix docs bench clean
 
 # What stands at the head of this file.
 help:
@@ -45,12 +46,17 @@ fix: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going docs build/site
+	@echo "build/site/index.html"
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
 # One stamp per set of extras; a changed pyproject.toml installs again, anything else is quick.
 $(VENV)/.installed-demo: EXTRAS := demo
 $(VENV)/.installed-test: EXTRAS := test,demo,opencl-cpu,wgpu
+$(VENV)/.installed-docs: EXTRAS := docs
 $(VENV)/.installed-bench: EXTRAS := bench,demo
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
