@@ -17,11 +17,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cubepy.config import CacheConfig, current
 from cubepy.late import LateLogger, late_import
 from cubepy.records import dataclass, field
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 try:  # Python's own, for `hashlib` loads all of OpenSSL
     from _sha2 import sha256  # type: ignore[import-not-found]
@@ -100,19 +103,21 @@ def store() -> DiskStore:
 def _open(config: CacheConfig) -> DiskStore:
     if not config.enabled:
         return DiskStore(None, max_bytes=0)
-    base = Path(config.folder).expanduser() if config.folder else _usual_folder()
-    return DiskStore(base.absolute() / _FORMAT_FOLDER, max_bytes=config.max_bytes)
+    base = os.path.expanduser(config.folder) if config.folder else _usual_folder()
+    return DiskStore(
+        os.path.join(os.path.abspath(base), _FORMAT_FOLDER), max_bytes=config.max_bytes
+    )
 
 
-def _usual_folder() -> Path:
+def _usual_folder() -> str:
     system: str = sys.platform
     if system == "linux":  # what platformdirs says too, and importing that takes a while
         given = os.environ.get("XDG_CACHE_HOME", "").strip()
-        return (Path(given) if given else Path.home() / ".cache") / "cubepy"
+        return os.path.join(given or os.path.expanduser("~/.cache"), "cubepy")
     with late_import:
         import platformdirs  # noqa: PLC0415 - not before the first kernel
 
-    return Path(platformdirs.user_cache_dir("cubepy", appauthor=False))
+    return platformdirs.user_cache_dir("cubepy", appauthor=False)
 
 
 if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread held
@@ -122,8 +127,8 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that anot
 class DiskStore:
     """Values in one folder, shared with other processes. No method raises because of the disk."""
 
-    def __init__(self, folder: Path | None, *, max_bytes: int) -> None:
-        self.folder = folder
+    def __init__(self, folder: str | Path | None, *, max_bytes: int) -> None:
+        self._folder = None if folder is None else os.fspath(folder)
         self.max_bytes = max_bytes
         self._state = threading.RLock()
         self._checked = False
@@ -131,12 +136,17 @@ class DiskStore:
         self._puts = 0
         self._size = 0
 
+    @property
+    def folder(self) -> Path | None:
+        """Where values lie; None if nothing is kept."""
+        return None if self._folder is None else _path(self._folder)
+
     def get(self, key: Key) -> bytes | None:
         """The value, or None. A damaged file is removed and counts as absent."""
         folder = self._usable()
         if folder is None:
             return None
-        path = folder / (key.digest + _SUFFIX)
+        path = os.path.join(folder, key.digest + _SUFFIX)
         try:
             content, used = _read_own(path)
         except FileNotFoundError:
@@ -161,7 +171,7 @@ class DiskStore:
             return
         content = _join(key, data)
         try:
-            _publish(folder / (key.digest + _SUFFIX), content)
+            _publish(os.path.join(folder, key.digest + _SUFFIX), content)
         except OSError as error:  # read-only or full: what is there can still be read
             self._writable = False
             logger.warning("newly compiled code is not kept: cannot write to %s: %s", folder, error)
@@ -190,7 +200,7 @@ class DiskStore:
         with late_import:
             import filelock  # noqa: PLC0415 - a warm start makes nothing, so it locks nothing
 
-        lock = filelock.FileLock(folder / f"{key.digest}.lock", mode=0o600)
+        lock = filelock.FileLock(os.path.join(folder, f"{key.digest}.lock"), mode=0o600)
         try:
             lock.acquire(timeout=_LOCK_SECONDS, poll_interval=0.01)
         except (OSError, NotImplementedError, filelock.Timeout) as error:
@@ -207,7 +217,7 @@ class DiskStore:
             with contextlib.suppress(OSError):
                 header = _read_header(path)
                 if header is not None:
-                    found.append(Entry(key=header, path=path, size=size, used=used))
+                    found.append(Entry(key=header, path=_path(path), size=size, used=used))
         return tuple(sorted(found, key=lambda entry: _age_order(entry.used)))
 
     def nearest(self, key: Key) -> tuple[Entry, tuple[str, ...]] | None:
@@ -220,8 +230,9 @@ class DiskStore:
         damaged = []
         for path, _, _ in self._files(_SUFFIX):
             with contextlib.suppress(OSError):
-                if _data_of(_read_own(path)[0], path.stem) is None:
-                    damaged.append(path)
+                stem = os.path.basename(path).removesuffix(_SUFFIX)
+                if _data_of(_read_own(path)[0], stem) is None:
+                    damaged.append(_path(path))
                     _remove(path)
         return tuple(damaged)
 
@@ -234,7 +245,7 @@ class DiskStore:
             if total - freed <= limit:
                 break
             _remove(path)
-            _remove(path.with_suffix(".lock"))
+            _remove(path.removesuffix(_SUFFIX) + ".lock")
             freed += size
         now = time.time()
         for path, _, used in (*self._files(".part"), *self._files(".lock")):
@@ -253,10 +264,10 @@ class DiskStore:
         if crowded and sum(size for _, size, _ in self._files(_SUFFIX)) > self.max_bytes:
             self.prune(int(self.max_bytes * _KEEP_SHARE))
 
-    def _files(self, suffix: str) -> list[tuple[Path, int, float]]:
+    def _files(self, suffix: str) -> list[tuple[str, int, float]]:
         """(path, size, last use) of the files with this suffix."""
         folder = self._usable()
-        found: list[tuple[Path, int, float]] = []
+        found: list[tuple[str, int, float]] = []
         if folder is None:
             return found
         with contextlib.suppress(OSError), os.scandir(folder) as scan:
@@ -264,29 +275,37 @@ class DiskStore:
                 if item.name.endswith(suffix):
                     with contextlib.suppress(OSError):
                         facts = item.stat(follow_symlinks=False)
-                        found.append((Path(item.path), facts.st_size, facts.st_mtime))
+                        found.append((item.path, facts.st_size, facts.st_mtime))
         return found
 
-    def _usable(self) -> Path | None:
+    def _usable(self) -> str | None:
         """The folder, made and checked at first use; None if there is none to be trusted."""
-        if self._checked or self.folder is None:
-            return self.folder
+        if self._checked or self._folder is None:
+            return self._folder
         with self._state:
             if not self._checked:
-                reason = _prepare(self.folder)
+                reason = _prepare(self._folder)
                 self._checked = True
                 if reason:
-                    self.folder = None
+                    self._folder = None
                     logger.warning("compiled code is not kept on disk: %s", reason)
-        return self.folder
+        return self._folder
 
 
-def _prepare(folder: Path) -> str:
+def _path(name: str) -> Path:
+    with late_import:
+        from pathlib import Path  # noqa: PLC0415 - imports more than a warm start has time for
+
+    return Path(name)
+
+
+def _prepare(folder: str) -> str:
     """Make the folder; why it cannot be used, or ""."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        facts = folder.stat()
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, mode=0o700)
+        facts = os.stat(folder)
     except OSError as error:
         return str(error)
     if not stat.S_ISDIR(facts.st_mode):
@@ -294,7 +313,7 @@ def _prepare(folder: Path) -> str:
     return _distrust(folder, facts, 0o077)
 
 
-def _distrust(path: Path, facts: os.stat_result, forbidden: int) -> str:
+def _distrust(path: str, facts: os.stat_result, forbidden: int) -> str:
     """Why others could have written what lies here, or "": what is read here is run as code."""
     if not hasattr(os, "geteuid"):
         return ""
@@ -310,9 +329,9 @@ def _age_order(used: float) -> float:
     return used if used <= time.time() + _TOUCH_SECONDS else 0.0
 
 
-def _read_own(path: Path) -> tuple[bytes, float]:
+def _read_own(path: str) -> tuple[bytes, float]:
     """Content and time of last use of a file that only its owner can write."""
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         facts = os.fstat(file.fileno())
         reason = _distrust(path, facts, 0o022)
         if reason:
@@ -320,24 +339,23 @@ def _read_own(path: Path) -> tuple[bytes, float]:
         return file.read(), facts.st_mtime
 
 
-def _publish(path: Path, content: bytes) -> None:
+def _publish(path: str, content: bytes) -> None:
     with late_import:
         import tempfile  # noqa: PLC0415 - a warm start writes nothing
 
-    handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)  # mode 0600
-    part = Path(name)
+    handle, part = tempfile.mkstemp(suffix=".part", dir=os.path.dirname(path))  # mode 0600
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        part.replace(path)
+        os.replace(part, path)
     except BaseException:
         _remove(part)
         raise
 
 
-def _remove(path: Path) -> None:
+def _remove(path: str) -> None:
     with contextlib.suppress(OSError):
-        path.unlink()
+        os.unlink(path)
 
 
 def _join(key: Key, data: bytes) -> bytes:
@@ -358,11 +376,11 @@ def _data_of(content: bytes, digest: str) -> bytes | None:
     return rest.partition(b"\n")[2]
 
 
-def _read_header(path: Path) -> Key | None:
+def _read_header(path: str) -> Key | None:
     with late_import:
         import json  # noqa: PLC0415 - for those who look into the store
 
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             return None
         file.readline()

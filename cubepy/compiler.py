@@ -12,7 +12,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cubepy import config, frontend, ir
@@ -240,12 +239,14 @@ REPORTS = ("validate", "assert", "check_bounds")
 @functools.cache
 def sources() -> bytes:
     """What tells one state of cubepy's own code from another: its files' names, sizes and times."""
-    folder = Path(__file__).parent
+    folder = os.path.dirname(os.path.abspath(__file__))
     try:
-        files = sorted(_files(str(folder)))
+        files = sorted(_files(folder))
     except OSError:  # packed into an archive
-        archive = next(place for place in folder.parents if place.exists())
-        files = [(archive.name, archive.stat().st_size, archive.stat().st_mtime_ns)]
+        while not os.path.exists(folder):
+            folder = os.path.dirname(folder)
+        facts = os.stat(folder)
+        files = [(os.path.basename(folder), facts.st_size, facts.st_mtime_ns)]
     return repr(files).encode()
 
 

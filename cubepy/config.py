@@ -11,12 +11,14 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cubepy.errors import ConfigError
 from cubepy.late import late_import
 from cubepy.records import dataclass, field, fields
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["CacheConfig", "CompilationConfig", "Config", "RuntimeConfig", "current", "load"]
 
@@ -99,10 +101,10 @@ def current() -> Config:
     return load()
 
 
-def load(folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
+def load(folder: str | Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
     """Settings seen from `folder` (default: working directory) under `environment`."""
     variables = os.environ if environment is None else environment
-    path = _find(Path.cwd() if folder is None else folder, variables)
+    path = _find("." if folder is None else folder, variables)
     written = {} if path is None else _read(path)
     origins: dict[str, str] = {}
     sections = {
@@ -112,24 +114,28 @@ def load(folder: Path | None = None, environment: Mapping[str, str] | None = Non
     return Config(**sections, origins=origins)
 
 
-def _find(folder: Path, variables: Mapping[str, str]) -> Path | None:
+def _find(folder: str | Path, variables: Mapping[str, str]) -> str | None:
     named = variables.get("CUBEPY_CONFIG")
     if named:
-        if not Path(named).is_file():
+        if not os.path.isfile(named):
             raise ConfigError(f"CUBEPY_CONFIG names {named}, which is not a file")
-        return Path(named)
-    for place in (folder, *folder.resolve().parents):
-        if (place / FILE_NAME).is_file():
-            return place / FILE_NAME
+        return named
+    place, below = os.path.realpath(folder), ""
+    while place != below:
+        path = os.path.join(place, FILE_NAME)
+        if os.path.isfile(path):
+            return path
+        place, below = os.path.dirname(place), place
     return None
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read(path: str) -> dict[str, dict[str, Any]]:
     with late_import:
         import tomllib  # noqa: PLC0415 - most programs have no such file
 
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb") as file:
+            written = tomllib.load(file)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error
     for name, section in written.items():
@@ -148,7 +154,7 @@ def _values(
     name: str,
     section: type[Any],
     written: Mapping[str, Any],
-    path: Path | None,
+    path: str | None,
     variables: Mapping[str, str],
     origins: dict[str, str],
 ) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 from cubepy import frontend
 from cubepy.compiler import Program
 from cubepy.errors import CubeError, LaunchError, did_you_mean
+from cubepy.late import late_import
 from cubepy.launcher import (
-    HostCalls,
     Launcher,
     Over,
     Resolver,
@@ -30,6 +30,7 @@ from cubepy.target import Target
 
 if TYPE_CHECKING:
     from cubepy.inspection import Inspection
+    from cubepy.launcher import HostCalls
 
 __all__ = ["Cube", "cube"]
 
@@ -78,6 +79,9 @@ class Cube(Generic[P, R]):
 
     @functools.cached_property
     def _host_calls(self) -> HostCalls:
+        with late_import:
+            from cubepy.launcher import HostCalls  # noqa: PLC0415 - for unit tests
+
         return HostCalls(self._source)
 
     @functools.cached_property

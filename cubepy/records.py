@@ -1,20 +1,21 @@
-"""The standard library's `dataclass` for frozen classes, without the time it takes to make one.
+"""The standard library's `dataclass`, without the time it takes to make a class.
 
 The standard decorator takes up to a millisecond a class, for it writes methods as text, compiles
 them, and looks for special annotations: most of the time that `import cubepy` would take. Here all
-frozen classes share functions that look up the fields; a call costs the same. `Field`, `replace`
-and `fields` are the standard library's own; classes that are not frozen are made by it altogether.
+classes share functions that look up the fields; a call costs the same. To the standard library they
+are dataclasses like its own, but it is imported only when it is asked about one.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_dataclass, replace
-from inspect import get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from cubepy.late import late_import
 
 __all__ = ["dataclass", "field", "fields", "is_dataclass", "replace"]
 
@@ -32,80 +33,185 @@ def _dataclass(
     """As the standard library's, with the same meaning of every option."""
 
     def decorate(decorated: type) -> type:
-        if not frozen:
-            make = dataclasses.dataclass(slots=slots, kw_only=kw_only, eq=eq, repr=repr)
-            return make(decorated)
-        return _frozen(decorated, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
+        return _made(decorated, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
 
     return decorate if cls is None else decorate(cls)
 
 
-def _frozen(cls: type, *, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:
+def _made(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:
     own = {name for name, value in vars(cls).items() if value is not None}
     known = _fields(cls, kw_only=kw_only)
     puts: _Puts = []
     methods: dict[str, Any] = {
-        "__dataclass_fields__": {each.name: each for each in known},
-        "__dataclass_params__": _PARAMETERS,
-        "__match_args__": tuple(each.name for each in known if not each.kw_only),
-        "__init__": _initializer(cls, known, puts),
-        "__setattr__": _refuse_assignment,
-        "__delattr__": _refuse_deletion,
+        _KNOWN: known,
+        "__dataclass_fields__": _WhenAsked(_standard_fields, known),
+        "__dataclass_params__": _WhenAsked(_standard_parameters, (frozen, eq, repr)),
+        "__match_args__": tuple(each.name for each in known if not each.kw_only and each.init),
+        "__init__": _initializer(cls, [each for each in known if each.init], puts),
     }
-    if _REPLACE is not None:
-        methods["__replace__"] = _REPLACE
+    if frozen:
+        methods |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
+    if sys.version_info >= (3, 13):
+        methods["__replace__"] = _replace
     if repr:
-        methods["__repr__"] = _representation(known)
+        methods["__repr__"] = _representation
     if eq:
         values = _values(each.name for each in known if each.compare)
-        methods |= {"__eq__": _equality(values), "__hash__": _hash(values)}
-    if slots:
+        methods |= {"__eq__": _equality(values), "__hash__": _hash(values) if frozen else None}
+    if slots and frozen:
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     for name in own & methods.keys():
         del methods[name]
     made = _with_slots(cls, known, methods) if slots else cls
     for name, method in () if slots else methods.items():
         setattr(made, name, method)
-    puts += [(each.name, _setter(made, each.name)) for each in known]
+    puts += [(each.name, _setter(made, each.name)) for each in known if each.init]
     return made
 
 
 _Puts = list[tuple[str, Callable[[Any, Any], None]]]
+_KNOWN = "__cubepy_fields__"
+_MISSING: Any = object()
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
-@dataclasses.dataclass(frozen=True)
-class _Standard:
-    """A class of the standard library's making: what all frozen ones have in common."""
+class _Field:
+    """One field, with the words of the standard library's."""
 
-    field: int
+    __slots__ = (
+        *("compare", "default", "default_factory", "init", "kw_only", "metadata", "name"),
+        *("repr", "type"),
+    )
+    name: str
+    type: Any
+
+    def __init__(
+        self,
+        default: Any = _MISSING,
+        *,
+        default_factory: Any = _MISSING,
+        init: bool = True,
+        compare: bool = True,
+        repr: bool = True,
+        kw_only: bool | None = None,
+        metadata: Mapping[Any, Any] = _NOTHING,
+    ) -> None:
+        assert init or default is _MISSING, "a field that no call gives is set by __post_init__"
+        self.default = default
+        self.default_factory = default_factory
+        self.init = init
+        self.compare = compare
+        self.repr = repr
+        self.kw_only = kw_only
+        self.metadata = metadata
 
 
-_PARAMETERS: Any = _Standard.__dataclass_params__  # type: ignore[attr-defined]
-_REPLACE: Any = getattr(_Standard, "__replace__", None)  # of Python 3.13 and later
-_KIND: Any = fields(_Standard)[0]._field_type  # type: ignore[attr-defined] # noqa: SLF001
-
-
-def _fields(cls: type, *, kw_only: bool) -> tuple[Field[Any], ...]:
+def _fields(cls: type, *, kw_only: bool) -> tuple[_Field, ...]:
     """Those of the bases and its own. A class keeps no `field(…)`, only plain defaults."""
-    known: dict[str, Field[Any]] = {}
-    for base in cls.__mro__[-1:0:-1]:
-        known |= getattr(base, "__dataclass_fields__", {})
-    for name, annotation in get_annotations(cls).items():
-        default = vars(cls).get(name, MISSING)
-        one: Any = default if isinstance(default, Field) else field(default=default)
-        one.name, one.type, one._field_type = name, annotation, _KIND  # noqa: SLF001
-        if one.kw_only is MISSING:
-            one.kw_only = kw_only
+    known: dict[str, _Field] = {}
+    for base in cls.__mro__[-2:0:-1]:
+        known |= {each.name: each for each in vars(base).get(_KNOWN, ())}
+    content = vars(cls)
+    for name, annotation in _annotations(cls).items():
         assert "ClassVar" not in str(annotation), f"{cls.__name__}.{name}: put it outside the class"
-        assert one.init, f"{cls.__name__}: every field takes a value"
-        assert one.default.__class__.__hash__, f"{cls.__name__}: a default that can change"
-        known[name] = one
-        if default is not one.default:
+        one = content.get(name, _MISSING)
+        assert one.__class__.__hash__, f"{cls.__name__}: a default that can change"
+        if one.__class__ is not _Field:
+            one = _Field(one)
+        elif one.default is _MISSING:
             delattr(cls, name)
+        else:
+            assert one.default.__class__.__hash__, f"{cls.__name__}: a default that can change"
+            setattr(cls, name, one.default)
+        one.name, one.type = name, annotation
+        if one.kw_only is None:
+            one.kw_only = kw_only
+        known[name] = one
     return tuple(known.values())
 
 
-def _with_slots(cls: type, known: tuple[Field[Any], ...], methods: Mapping[str, Any]) -> type:
+def _annotations(cls: type) -> Mapping[str, Any]:
+    """A class's own, which from Python 3.14 on are not simply there."""
+    if sys.version_info >= (3, 14):
+        with late_import:
+            import inspect  # noqa: PLC0415
+
+        return inspect.get_annotations(cls)
+    own: Mapping[str, Any] = vars(cls).get("__annotations__", {})
+    return own
+
+
+class _WhenAsked:
+    """An attribute of a class that is made when somebody looks."""
+
+    __slots__ = ("_about", "_made", "_make")
+
+    def __init__(self, make: Callable[[Any], Any], about: Any) -> None:
+        self._make = make
+        self._about = about
+        self._made: Any = None
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if self._made is None:
+            self._made = self._make(self._about)
+        return self._made
+
+
+def _standard() -> Any:
+    with late_import:
+        import dataclasses  # noqa: PLC0415 - that is the point of all this
+
+    return dataclasses
+
+
+def _standard_fields(known: tuple[_Field, ...]) -> Mapping[str, Any]:
+    """The fields as the standard library's own functions want to have them."""
+    dataclasses = _standard()
+    made = {}
+    for each in known:
+        one = dataclasses.field(
+            default=dataclasses.MISSING if each.default is _MISSING else each.default,
+            default_factory=(
+                dataclasses.MISSING if each.default_factory is _MISSING else each.default_factory
+            ),
+            init=each.init,
+            compare=each.compare,
+            repr=each.repr,
+            kw_only=each.kw_only,
+            metadata=each.metadata,
+        )
+        one.name, one.type, one._field_type = each.name, each.type, dataclasses._FIELD  # noqa: SLF001
+        made[each.name] = one
+    return made
+
+
+def _standard_parameters(options: tuple[bool, bool, bool]) -> Any:
+    frozen, eq, repr = options
+    made = _standard().dataclass(frozen=frozen, eq=eq, repr=repr)(type("_Standard", (), {}))
+    return made.__dataclass_params__
+
+
+def _replace(instance: Any, /, **changes: Any) -> Any:
+    """A copy with other values for some fields."""
+    known = getattr(type(instance), _KNOWN, None)
+    if known is None:
+        return _standard().replace(instance, **changes)
+    values = {each.name: getattr(instance, each.name) for each in known if each.init}
+    return type(instance)(**{**values, **changes})
+
+
+def _own_fields(cls: Any) -> Any:
+    """The fields of a class, or of an instance of one."""
+    found = getattr(cls, _KNOWN, None)
+    return _standard().fields(cls) if found is None else found
+
+
+def _is_dataclass(value: object) -> bool:
+    cls = value if isinstance(value, type) else type(value)
+    return any("__dataclass_fields__" in vars(base) for base in cls.__mro__)
+
+
+def _with_slots(cls: type, known: tuple[_Field, ...], methods: Mapping[str, Any]) -> type:
     """The class again, for a class cannot be given slots later; defaults make way for them."""
     names = [each.name for each in known]
     inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
@@ -118,18 +224,19 @@ def _with_slots(cls: type, known: tuple[Field[Any], ...], methods: Mapping[str, 
     return again
 
 
-def _initializer(cls: type, known: tuple[Field[Any], ...], puts: _Puts) -> Callable[..., None]:
+def _initializer(cls: type, known: list[_Field], puts: _Puts) -> Callable[..., None]:
     """Fields by name, and by position where that is permitted; every one is set once.
 
     `puts` will be what sets each field, which nobody knows before the class is made.
     """
     positional = [each.name for each in known if not each.kw_only]
     count = len(known)
-    defaults = {each.name: each.default for each in known if each.default is not MISSING}
+    defaults = {each.name: each.default for each in known if each.default is not _MISSING}
     factories = {
-        each.name: each.default_factory for each in known if each.default_factory is not MISSING
+        each.name: each.default_factory for each in known if each.default_factory is not _MISSING
     }
     finish: Callable[[Any], None] | None = getattr(cls, "__post_init__", None)
+    names = [each.name for each in known]
 
     def __init__(self: Any, *arguments: Any, **values: Any) -> None:  # noqa: N807 - becomes it
         if arguments:
@@ -143,9 +250,9 @@ def _initializer(cls: type, known: tuple[Field[Any], ...], puts: _Puts) -> Calla
             for name, put in puts:
                 put(self, values[name])
         except KeyError:
-            raise _mismatch(cls, values) from None
+            raise _mismatch(cls.__name__, names, values) from None
         if len(values) != count:
-            raise _mismatch(cls, values)
+            raise _mismatch(cls.__name__, names, values)
         if finish is not None:
             finish(self)
 
@@ -166,21 +273,20 @@ def _place(
         values[name] = value
 
 
-def _mismatch(cls: Any, values: dict[str, Any]) -> TypeError:
+def _mismatch(cls: str, names: list[str], values: dict[str, Any]) -> TypeError:
     """Which fields there are too many, or too few; `values` has the defaults already."""
-    names = [each.name for each in fields(cls)]
     unknown = [name for name in values if name not in names]
     if unknown:
-        return TypeError(f"{cls.__name__} has no field {unknown[0]!r}")
+        return TypeError(f"{cls} has no field {unknown[0]!r}")
     missing = ", ".join(repr(name) for name in names if name not in values)
-    return TypeError(f"{cls.__name__} is missing {missing}")
+    return TypeError(f"{cls} is missing {missing}")
 
 
 def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
     """What sets a field of an object whose class refuses it."""
     for base in cls.__mro__:
-        if name in vars(base) and hasattr(vars(base)[name], "__set__"):
-            put: Callable[[Any, Any], None] = vars(base)[name].__set__
+        put: Callable[[Any, Any], None] | None = getattr(vars(base).get(name), "__set__", None)
+        if put is not None:
             return put
 
     def set_in_dict(instance: Any, value: Any) -> None:
@@ -217,35 +323,32 @@ def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
     return __hash__
 
 
-def _representation(known: tuple[Field[Any], ...]) -> Callable[[Any], str]:
-    shown = [each.name for each in known if each.repr]
-
-    @recursive_repr()
-    def __repr__(self: Any) -> str:  # noqa: N807
-        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
-        return f"{self.__class__.__qualname__}({inside})"
-
-    return __repr__
+@recursive_repr()
+def _representation(self: Any) -> str:
+    shown = (each.name for each in getattr(self, _KNOWN) if each.repr)
+    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+    return f"{self.__class__.__qualname__}({inside})"
 
 
 def _refuse_assignment(self: Any, name: str, value: object) -> None:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    raise _standard().FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _refuse_deletion(self: Any, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+    raise _standard().FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, each.name) for each in fields(self)]
+    return [getattr(self, each.name) for each in _own_fields(self)]
 
 
 def _restore(self: Any, state: list[Any]) -> None:
-    for each, value in zip(fields(self), state, strict=True):
+    for each, value in zip(_own_fields(self), state, strict=True):
         object.__setattr__(self, each.name, value)
 
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass  # type checkers know this one
+if TYPE_CHECKING:  # type checkers know these
+    from dataclasses import dataclass, field, fields, is_dataclass, replace
 else:
-    dataclass = _dataclass
+    dataclass, field, fields = _dataclass, _Field, _own_fields
+    is_dataclass, replace = _is_dataclass, _replace

@@ -6,7 +6,6 @@ while compiling.
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 import types
 from collections.abc import Hashable, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cubepy import records
 from cubepy.records import dataclass
 
 __all__ = ["comptime_key", "mutable_kind"]
@@ -66,8 +66,8 @@ def comptime_key(value: object, inside: Functions = frozenset()) -> Hashable:
     if isinstance(value, types.MethodType):
         function: types.FunctionType = value.__func__  # type: ignore[assignment]
         return ("method", _function_key(function, inside), comptime_key(value.__self__, inside))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
+    if records.is_dataclass(value) and not isinstance(value, type):
+        fields = records.fields(value)
         return (type(value), *(comptime_key(getattr(value, each.name), inside) for each in fields))
     if isinstance(value, types.ModuleType | type) or mutable_kind(value) is not None:
         return _Identity(value)
@@ -102,7 +102,7 @@ def mutable_kind(value: object) -> str | None:
         return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
     if isinstance(value, (Enum, *_CODE_TYPES)) or callable(value):
         return None
-    if dataclasses.is_dataclass(value):
+    if records.is_dataclass(value):
         frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 (no such stub)
         return (
             None

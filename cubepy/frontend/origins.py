@@ -10,7 +10,6 @@ is lowered in every process.
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 import sys
 import types
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from cubepy import records
 from cubepy.errors import CubeError
 from cubepy.frontend.captures import function_of, source_of
 from cubepy.frontend.signature import Specialization
@@ -102,7 +102,7 @@ class _Teller:
         for kinds, tell in _TELLERS:
             if isinstance(value, kinds):
                 return tell(self, value)
-        if dataclasses.is_dataclass(value):
+        if records.is_dataclass(value):
             return self._instance(value)  # a layout too, which has a function and more
         function = function_of(value)
         if function is not None:
@@ -140,7 +140,7 @@ class _Teller:
         told = _tell_class(self, cls)
         if not getattr(cls, "__dataclass_params__").frozen or hasattr(value, "__dict__"):  # noqa: B009 (no such stub)
             raise _UntoldError
-        items = (self.tell(getattr(value, each.name)) for each in dataclasses.fields(value))
+        items = (self.tell(getattr(value, each.name)) for each in records.fields(value))
         return ("instance", told, *items)
 
 

@@ -16,7 +16,6 @@ import sys
 import time
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 __all__ = ["exec_text", "find_text", "was_changed", "where_to_put_it"]
@@ -69,7 +68,7 @@ def was_changed(filename: str, lines: Sequence[str], function: types.FunctionTyp
     An older file needs no second look: what was imported from it is what it holds.
     """
     try:
-        if Path(filename).stat().st_mtime < _STARTED:
+        if os.stat(filename).st_mtime < _STARTED:
             return False
     except OSError:
         return False  # no file: a notebook's cell, a member of an archive

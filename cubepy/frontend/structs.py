@@ -6,17 +6,20 @@ counts here is which fields a class has, with which annotations and defaults.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import sys
 import types
 import weakref
 from collections.abc import Mapping
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from cubepy.errors import CubeTypeError, Diagnostic
+from cubepy.late import late_import
 from cubepy.location import UNKNOWN, Loc
-from cubepy.records import dataclass
+from cubepy.records import dataclass, fields
+
+if TYPE_CHECKING:
+    import dataclasses
 
 __all__ = ["Field", "fields_of", "is_struct", "names_of", "struct", "written_method"]
 
@@ -59,6 +62,9 @@ def struct(cls: type[T]) -> type[T]:
         raise _refused(f"cb.struct stands above a class, not {cls!r}", place)
     if "__dataclass_fields__" not in cls.__dict__:
         try:
+            with late_import:
+                import dataclasses  # noqa: PLC0415 - most programs have no structs
+
             cls = dataclasses.dataclass(frozen=True)(cls)
         except TypeError as error:
             raise _refused(f"{cls.__name__}: {error}", place) from error
@@ -94,7 +100,7 @@ def _check(cls: type, place: Loc) -> None:
                 place,
                 "compute the fields in a classmethod that makes the struct",
             )
-    for field in dataclasses.fields(cls):
+    for field in fields(cls):
         if not field.init:
             raise _refused(
                 f"the field {field.name} of struct {cls.__name__} is not given when it is made",
@@ -129,12 +135,15 @@ def fields_of(cls: type) -> tuple[Field, ...]:
                 default=_default(field),
                 keyword_only=field.kw_only is True,
             )
-            for field in dataclasses.fields(cls)
+            for field in fields(cls)
         )
     return known
 
 
 def _default(field: dataclasses.Field[Any]) -> tuple[Any, ...]:
+    with late_import:
+        import dataclasses  # noqa: PLC0415
+
     if field.default is not dataclasses.MISSING:
         return (field.default,)
     if field.default_factory is not dataclasses.MISSING:

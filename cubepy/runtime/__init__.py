@@ -4,6 +4,9 @@ The contract (:class:`Runtime`, :class:`Device`) is what a new runtime implement
 copies and checks stand above it and are the same everywhere.
 """
 
+from typing import TYPE_CHECKING
+
+from cubepy.late import door
 from cubepy.runtime.arguments import (
     ArrayFacts,
     Span,
@@ -26,7 +29,6 @@ from cubepy.runtime.base import (
 )
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.events import Event, HostEvent, Uses
-from cubepy.runtime.float_probe import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.runtime.grid import (
     Sizes,
     Triple,
@@ -74,19 +76,29 @@ from cubepy.runtime.registry import (
     set_default_device,
     set_num_threads,
 )
-from cubepy.runtime.reports import (
-    Prints,
-    assertion_failed,
-    filled,
-    raise_fault,
-    report_block,
-    unit_name,
-    write_prints,
-)
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.streams import Stream, WorkerStream
 from cubepy.runtime.switches import Switches, close_calls, reopen_calls, switches
 from cubepy.runtime.targeted import TargetedDevice, memory_owner
+
+if TYPE_CHECKING:
+    from cubepy.runtime.float_probe import FLOAT_RESULTS, float_findings, float_operands
+    from cubepy.runtime.reports import (
+        Prints,
+        assertion_failed,
+        filled,
+        raise_fault,
+        report_block,
+        unit_name,
+        write_prints,
+    )
+else:
+    # Few kernels have anything to report, and few devices must be tried out.
+    __getattr__ = door(
+        __name__,
+        float_probe="FLOAT_RESULTS float_findings float_operands",
+        reports=("Prints assertion_failed filled raise_fault report_block unit_name write_prints"),
+    )
 
 __all__ = [
     "FLOAT_RESULTS",

@@ -7,12 +7,13 @@ that a device cannot use as they lie, converting scalars, waiting for results on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubepy.errors import ArgumentError, LaunchError
 from cubepy.ir import Access, Scalar, StrideClass
+from cubepy.late import late_import
 from cubepy.records import dataclass, field
 from cubepy.runtime.arguments import ArrayFacts, array_of, facts_of, span_of
 from cubepy.runtime.base import ArrayBinding, Binding, Device, Grid, LoadedKernel, ScalarBinding
@@ -20,10 +21,12 @@ from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.events import Event, Uses
 from cubepy.runtime.observation import is_observed, run_observed
 from cubepy.runtime.scalars import convert_scalar
-from cubepy.runtime.staging import Staged, stage
 from cubepy.runtime.streams import Stream
 from cubepy.runtime.targeted import memory_owner
 from cubepy.target import Artifact
+
+if TYPE_CHECKING:
+    from cubepy.runtime.staging import Staged
 
 __all__ = ["check_access", "launch"]
 
@@ -160,6 +163,9 @@ class _Plan:
         return [self.bindings[number] for number in range(len(self.artifact.abi.types))]
 
     def _stage(self, arrays: dict[int, Array]) -> None:
+        with late_import:
+            from cubepy.runtime.staging import stage  # noqa: PLC0415 - for memory of devices
+
         self.staged = stage(self.device, list(arrays.values()))
         for (number, array), copied in zip(arrays.items(), self.staged, strict=True):
             self.bindings[number] = self._bound(

@@ -45,10 +45,20 @@ OURS = {
 NO_NUMBERS = frozenset({"reference"})
 # Runtimes that people ask for and that are not there yet.
 _PLANNED = ("cuda", "ptx")
-_NAME = re.compile(r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)")
+_NAME = r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)"
 
 
 Opener = Callable[[], Runtime]
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The runtime in a device's name, and what stands behind it."""
+    if name in OURS:  # most names: a pattern takes its time to compile
+        return name, ""
+    match = re.fullmatch(_NAME, name)
+    if match is None:
+        raise RuntimeUnavailable(f"no device {name!r}: names are like cpu, opencl:1")
+    return match["runtime"], match["rest"]
 
 
 class Registry:
@@ -113,23 +123,20 @@ class Registry:
         return found
 
     def _find(self, name: str) -> Device:
-        match = _NAME.fullmatch(name)
-        if match is None:
-            raise RuntimeUnavailable(f"no device {name!r}: names are like cpu, opencl:1")
-        devices = self.runtime(match["runtime"]).devices()
+        runtime, rest = _parts(name)
+        devices = self.runtime(runtime).devices()
         if not devices:
-            raise RuntimeUnavailable(f"the runtime {match['runtime']!r} has no device here")
-        rest = match["rest"]
+            raise RuntimeUnavailable(f"the runtime {runtime!r} has no device here")
         number, _, options = rest.removeprefix(":").partition("+")
-        if number and (not number.isdecimal() or match["runtime"] in NO_NUMBERS):
+        if number and (not number.isdecimal() or runtime in NO_NUMBERS):
             return TargetedDevice(devices[0], name, Target.parse(name))
         position = int(number or 0)
         if position >= len(devices):
             raise RuntimeUnavailable(
-                f"no device {name!r}: the runtime {match['runtime']!r} has {len(devices)} here"
+                f"no device {name!r}: the runtime {runtime!r} has {len(devices)} here"
             )
         found = devices[position]
-        for setting in Target.parse(f"{match['runtime']}+{options}").options if options else ():
+        for setting in Target.parse(f"{runtime}+{options}").options if options else ():
             found = TargetedDevice(found, name, found.target.with_option(*setting))
         return found
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import platform
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from cubepy.errors import ConfigError
 from cubepy.records import dataclass, fields
@@ -111,7 +110,8 @@ def _host_level() -> str:
     if platform.machine() not in ("x86_64", "AMD64"):
         return "neoverse-n1"
     try:
-        flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = set(file.read().split())
     except OSError:
         return "x86-64-v3"
     if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags:

@@ -30,9 +30,6 @@ from cubepy.runtime import (
     LoadedKernel,
     Runtime,
     pack,
-    raise_fault,
-    report_block,
-    write_prints,
 )
 from cubepy.target import Artifact, Features, Target
 from cubepy_cpu import entry, jit, threads
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CpuDevice", "CpuRuntime", "HostMemory", "features_of_host", "machine_of", "runtime"]
 
-_LLVM_PLACE = re.compile(r"<string>:(\d+):\d+: error")
+_LLVM_PLACE = r"<string>:(\d+):\d+: error"
 
 
 class CpuDevice(Device):
@@ -214,6 +211,13 @@ def _launch_reporting(
     kernel: LoadedKernel, grid: Grid, tasks: int, hint: int, words: bytes
 ) -> None:
     """A launch whose last word leads to the block where it may report something."""
+    with late_import:
+        from cubepy.runtime import (  # noqa: PLC0415 - few kernels report anything
+            raise_fault,
+            report_block,
+            write_prints,
+        )
+
     code: Code = kernel.handle
     block = report_block(kernel.artifact)
     assert block is not None
@@ -236,7 +240,7 @@ def _explained(artifact: Artifact) -> Iterator[None]:
         yield
     except BackendError as error:
         error.add_note(f"while compiling {artifact.kernel_name}")
-        place = _LLVM_PLACE.search(error.output)
+        place = re.search(_LLVM_PLACE, error.output)
         loc = artifact.line_map.get(int(place[1])) if place else None
         if loc is not None:
             error.add_note(f"{loc}: from this line of the kernel\n{excerpt(loc)}")

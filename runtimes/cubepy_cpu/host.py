@@ -14,11 +14,14 @@ import platform
 import sys
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cubepy.cache import digest_of, key_of, store
 from cubepy.late import late_import
 from cubepy.records import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Machine", "host", "host_architecture", "processor_count", "supports", "toolchain"]
 
@@ -76,7 +79,7 @@ def _ask_llvm() -> bytes:
 def _processor() -> bytes:
     """What Linux says of the first processor, but for what changes all the time."""
     try:
-        with Path("/proc/cpuinfo").open("rb") as file:
+        with open("/proc/cpuinfo", "rb") as file:
             first = file.read(1 << 14).partition(b"\n\n")[0]
     except OSError:
         return b""
@@ -107,7 +110,8 @@ def toolchain() -> str:
     found = PathFinder.find_spec("llvmlite")
     for folder in () if found is None else found.submodule_search_locations or ():
         try:
-            text = (Path(folder) / "_version.py").read_bytes()
+            with open(os.path.join(folder, "_version.py"), "rb") as file:
+                text = file.read()
         except OSError:
             continue
         return f"llvmlite {digest_of(text)}"
@@ -154,40 +158,38 @@ def processor_count() -> int:
 
 
 def cgroup_quota(
-    membership: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
+    membership: str | Path = "/proc/self/cgroup", root: str | Path = "/sys/fs/cgroup"
 ) -> float | None:
     """The tightest CPU quota of this process's control groups, in processors; None without one."""
-    try:
-        lines = membership.read_text().splitlines()
-    except OSError:
-        return None
-    quotas = [quota for line in lines for quota in _quotas(line, root)]
+    lines = _read(os.fspath(membership)).splitlines()
+    quotas = [quota for line in lines for quota in _quotas(line, os.fspath(root))]
     return min(quotas, default=None)
 
 
-def _quotas(line: str, root: Path) -> Iterator[float]:
-    """Quotas on the way from one group up to the root: a parent's limit binds its children too."""
+def _quotas(line: str, root: str) -> Iterator[float]:
+    """Quotas of a group and of all above it: a parent's limit binds its children too."""
     number, _, rest = line.partition(":")
     controllers, _, group = rest.partition(":")
     if number != "0" and "cpu" not in controllers.split(","):
         return
-    base = root if number == "0" else root / "cpu"
-    folder = base / group.lstrip("/")
-    for candidate in (folder, *folder.parents):
-        quota = _unified_quota(candidate) if number == "0" else _legacy_quota(candidate)
+    folder = root if number == "0" else os.path.join(root, "cpu")
+    for name in ("", *group.strip("/").split("/")):
+        folder = os.path.join(folder, name) if name else folder
+        quota = _unified_quota(folder) if number == "0" else _legacy_quota(folder)
         if quota is not None:
             yield quota
-        if candidate == base:
-            return
 
 
-def _unified_quota(folder: Path) -> float | None:
-    words = _read(folder / "cpu.max").split()
+def _unified_quota(folder: str) -> float | None:
+    words = _read(os.path.join(folder, "cpu.max")).split()
     return _ratio(words[0], words[1]) if len(words) == 2 else None
 
 
-def _legacy_quota(folder: Path) -> float | None:
-    return _ratio(_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us"))
+def _legacy_quota(folder: str) -> float | None:
+    return _ratio(
+        _read(os.path.join(folder, "cpu.cfs_quota_us")),
+        _read(os.path.join(folder, "cpu.cfs_period_us")),
+    )
 
 
 def _ratio(quota: str, period: str) -> float | None:
@@ -199,8 +201,9 @@ def _ratio(quota: str, period: str) -> float | None:
     return limit / length if limit > 0 and length > 0 else None
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
-        return path.read_text().strip()
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
     except OSError:
         return ""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from cubepy.cache import digest_of, key_of, store
 from cubepy.errors import BackendError
@@ -169,14 +168,14 @@ def _write_perf_map(addresses: Mapping[str, int], file: ObjectFile) -> None:
     with late_import:
         import tempfile  # noqa: PLC0415 - for those who ask for it
 
-    path = Path(tempfile.gettempdir()) / f"perf-{os.getpid()}.map"
+    path = os.path.join(tempfile.gettempdir(), f"perf-{os.getpid()}.map")
     lines = []
     for function in file.functions:
         address = addresses.get(function.name, 0)
         if address:
             lines.append(f"{address:x} {function.size:x} {function.name}\n")
     try:
-        with path.open("a", encoding="utf-8") as perf_map:
+        with open(path, "a", encoding="utf-8") as perf_map:
             perf_map.writelines(lines)
     except OSError as error:
         logger.warning("cannot write %s: %s", path, error)

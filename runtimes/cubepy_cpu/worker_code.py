@@ -10,10 +10,10 @@ or a launch is in it. Calls (`entry.ll`) are left out where Python's objects are
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from cubepy.late import late_import
@@ -283,11 +283,25 @@ def text(*, futex: bool, python: Mapping[str, int] | None = None) -> str:
 
 def parts(*, futex: bool, python: Mapping[str, int] | None) -> list[tuple[str, bytes]]:
     """What makes this text another one, as parts of a key; quicker to have than the text."""
-    templates = "".join(_templates(futex=futex, calls=python is not None))
+    layout = {**_LAYOUT, **(python or {})}
     return [
-        ("templates", templates.encode()),
-        ("numbers", repr(sorted(_numbers(python).items())).encode()),
+        ("templates", repr([_state_of(name) for name in _FILES]).encode()),
+        ("system", f"{sys.platform} {host_architecture()} {futex}".encode()),
+        ("layout of objects", repr(sorted(layout.items())).encode()),
     ]
+
+
+# The files that the text comes from: this one has templates and numbers.
+_FILES = ("entry.ll", "structures.py", "worker_code.py", "workers.ll")
+
+
+def _state_of(name: str) -> tuple[str, int | bytes, int]:
+    """What tells one state of a file of this package from another."""
+    try:
+        facts = os.stat(_place(name))
+    except OSError:  # packed into an archive
+        return name, _content(name), 0
+    return name, facts.st_size, facts.st_mtime_ns
 
 
 def _templates(*, futex: bool, calls: bool) -> Iterator[str]:
@@ -321,11 +335,19 @@ def _numbers(python: Mapping[str, int] | None) -> Mapping[str, int]:
 
 
 def _read(name: str) -> str:
+    return _content(name).decode()
+
+
+def _content(name: str) -> bytes:
     """A file of this package, from wherever Python has this module from."""
     assert __spec__ is not None
     loader: Any = __spec__.loader
-    data: bytes = loader.get_data(str(Path(__file__).with_name(name)))
-    return data.decode()
+    data: bytes = loader.get_data(_place(name))
+    return data
+
+
+def _place(name: str) -> str:
+    return os.path.join(os.path.dirname(__file__), name)
 
 
 # Compiled when used: a warm start makes no text.

@@ -157,7 +157,7 @@ def test_full_or_read_only_disk_still_serves_what_it_has(disk, error, monkeypatc
     def refuse(*_: object, **__: object) -> None:
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     for _ in range(3):
         assert disk.get_or_make(key("new"), lambda: b"new") == b"new"
     assert disk.get(key("old")) == b"old"

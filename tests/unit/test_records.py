@@ -140,11 +140,58 @@ def test_they_count_as_frozen() -> None:
     assert dataclasses.is_dataclass(Derived)
 
 
-def test_classes_that_are_not_frozen_are_the_standard_librarys() -> None:
-    @records.dataclass(slots=True, kw_only=True)
-    class Mutable:
-        a: int = 1
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize("eq", [False, True])
+def test_classes_that_are_not_frozen_behave_alike(*, slots: bool, eq: bool) -> None:
+    def make(decorator: Callable[..., Any], field: Callable[..., Any]) -> Any:
+        @decorator(slots=slots, kw_only=True, eq=eq)
+        class Mutable:
+            a: int = 1
+            parts: list[int] = field(default_factory=list)
+            later: int = field(init=False, repr=False, compare=False)
 
-    made = Mutable()
-    made.a = 5
-    assert made == Mutable(a=5)
+            def __post_init__(self) -> None:
+                self.later = self.a + 1
+
+        return Mutable
+
+    ours, theirs = (
+        make(records.dataclass, records.field),
+        make(dataclasses.dataclass, dataclasses.field),
+    )
+    for cls in (ours, theirs):
+        made = cls()
+        assert made.later == 2
+        made.a = 5
+        made.parts.append(2)
+        assert (made == cls(a=5, parts=[2])) is eq
+        assert repr(made).endswith("Mutable(a=5, parts=[2])")
+        assert (cls.__hash__ is None) is eq
+        assert hasattr(made, "__dict__") is not slots
+        assert dataclasses.asdict(made) == {"a": 5, "parts": [2], "later": 2}
+        assert dataclasses.replace(made, a=7).later == 8
+        with pytest.raises(TypeError):
+            cls(later=1)
+        assert not cls.__dataclass_params__.frozen
+        assert cls().parts == []
+
+
+def test_the_standard_library_sees_the_same_fields() -> None:
+    ours, theirs = both({"slots": True, "kw_only": True, "eq": True, "repr": True})
+    words = ("name", "compare", "repr", "kw_only", "default", "hash", "init")
+    for mine, other in zip(dataclasses.fields(ours), dataclasses.fields(theirs), strict=True):
+        assert [getattr(mine, word) for word in words] == [getattr(other, word) for word in words]
+    assert [each.name for each in records.fields(theirs)] == [
+        each.name for each in records.fields(ours)
+    ]
+    assert records.replace(theirs(x=1), x=2) == theirs(x=2)
+    assert records.is_dataclass(theirs)
+    assert records.is_dataclass(ours(x=1))
+    assert not records.is_dataclass(int)
+
+
+def test_a_call_that_does_not_fit_says_what_is_wrong() -> None:
+    with pytest.raises(TypeError, match="Base is missing 'a'"):
+        Base()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Base has no field 'z'"):
+        Base(a=1, z=2)  # type: ignore[call-arg]
