@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ import numpy as np
 from cubepy.errors import BackendError
 from cubepy.late import late_import
 from cubepy.location import excerpt
+from cubepy.records import replace
 from cubepy.runtime import (
     ArrayBinding,
     Binding,
@@ -119,7 +121,8 @@ class CpuDevice(Device):
 
     @property
     def toolchain(self) -> Sequence[tuple[str, bytes]]:
-        return jit.settings(host())
+        """Nothing where lines are asked for, which the store does not keep."""
+        return () if _lines_for_perf() else jit.settings(host())
 
     def compile(self, artifact: Artifact) -> bytes:
         """The object code of the artifact's text."""
@@ -135,8 +138,11 @@ class CpuDevice(Device):
                 f"which this processor ({host().cpu}) does not run; use the target `cpu`"
             )
         with _explained(artifact):
-            data = artifact.binary or jit.cached_object(artifact.text, machine)
-            address = jit.load(data, artifact.entry)
+            if _lines_for_perf() and not artifact.binary:
+                address = _load_with_lines(artifact, machine)
+            else:
+                data = artifact.binary or jit.cached_object(artifact.text, machine)
+                address = jit.load(data, artifact.entry)
         x, y, z = artifact.cube_dim
         code = Code(
             entry=address,
@@ -155,12 +161,14 @@ class CpuDevice(Device):
     ) -> Mapping[Loc, int]:
         """By samples of where the processor is."""
         with late_import:
-            from cubepy_cpu import sampling  # noqa: PLC0415 - for people only
+            from cubepy_cpu import lines, sampling  # noqa: PLC0415 - for people only
 
-        found, table = sampling.located(artifact)
-        kernel = self.load(found)
+        found, table = lines.located(artifact)
+        data = jit.cached_object(found.text, machine_of(found))
+        kernel = self.load(replace(found, binary=data))
         code: Code = kernel.handle
-        return sampling.sample(found, code.entry, table, lambda: run(kernel), seconds)
+        known = lines.line_table(data, found.entry, table)
+        return sampling.sample(code.entry, known, lambda: run(kernel), seconds)
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Run the kernel and wait; raises what it reported."""
@@ -227,6 +235,24 @@ def _launch_reporting(
     finally:
         write_prints(kernel.artifact, grid, block)
     raise_fault(kernel.artifact, grid, block)
+
+
+def _lines_for_perf() -> bool:
+    """Whether `perf` is to know the lines of kernels."""
+    return os.environ.get("CUBEPY_PERF") == "lines"
+
+
+def _load_with_lines(artifact: Artifact, machine: Machine) -> int:
+    """The address of the artifact's code, of whose lines `perf` is told."""
+    with late_import:
+        from cubepy_cpu import lines, perf  # noqa: PLC0415 - for those who ask for it
+
+    found, table = lines.located(artifact)
+    data = jit.cached_object(found.text, machine)
+    address = jit.load(data, found.entry)
+    known = lines.line_table(data, found.entry, table)
+    perf.write_lines(found.entry, address, known)
+    return address
 
 
 def _view(address: int, size: int) -> np.ndarray[Any, Any]:

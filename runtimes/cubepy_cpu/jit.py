@@ -134,7 +134,10 @@ def _map(data: bytes, symbol: str) -> Mapping[str, int]:
         if mapped is None:
             mapped = _map_with_llvm(file, data, symbol)
         if os.environ.get("CUBEPY_PERF") == "1":
-            _write_perf_map(mapped, file)
+            with late_import:
+                from cubepy_cpu import perf  # noqa: PLC0415 - for those who ask for it
+
+            perf.write_names(mapped, file)
         return mapped
     return _map_with_llvm(None, data, symbol)
 
@@ -161,21 +164,3 @@ def _check(file: ObjectFile, symbol: str) -> None:
         )
     if not symbol.isascii() or all(symbol != function.name for function in file.functions):
         raise BackendError(f"the object file does not define {symbol!r}")
-
-
-def _write_perf_map(addresses: Mapping[str, int], file: ObjectFile) -> None:
-    """Tell `perf` what stands where, in perf-<pid>.map of the temporary folder."""
-    with late_import:
-        import tempfile  # noqa: PLC0415 - for those who ask for it
-
-    path = os.path.join(tempfile.gettempdir(), f"perf-{os.getpid()}.map")
-    lines = []
-    for function in file.functions:
-        address = addresses.get(function.name, 0)
-        if address:
-            lines.append(f"{address:x} {function.size:x} {function.name}\n")
-    try:
-        with open(path, "a", encoding="utf-8") as perf_map:
-            perf_map.writelines(lines)
-    except OSError as error:
-        logger.warning("cannot write %s: %s", path, error)

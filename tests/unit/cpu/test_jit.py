@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cubepy.errors import BackendError
-from cubepy_cpu import jit
+from cubepy_cpu import jit, perf
 from cubepy_cpu.elf import read_object
 from cubepy_cpu.host import Machine, host
 
@@ -219,7 +219,7 @@ def test_cached_object_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_perf_map_names_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUBEPY_PERF", "1")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(perf, "FOLDER", tmp_path)
     address = jit.load(jit.compile_object(adding(77, "cubepy::seen::77")), "cubepy::seen::77")
     lines = (tmp_path / f"perf-{os.getpid()}.map").read_text().splitlines()
     sizes = {name: (start, size) for start, size, name in (line.split() for line in lines)}
