@@ -151,6 +151,7 @@ class Profile:
         with late_import:
             from cubepy.profiling import trace  # noqa: PLC0415 - for people only
 
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(trace.as_json(self), encoding="utf-8")
 
     # ── what the runtime tells ──────────────────────────────────────────────────────────────────
