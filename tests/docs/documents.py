@@ -101,7 +101,8 @@ def _program(blocks: list[Block]) -> str:
 def _run_python(block: Block, program: Path, names: dict[str, Any]) -> str:
     code = compile("\n" * (block.line - 1) + block.text, str(program), "exec")
     output = io.StringIO()
-    with contextlib.redirect_stdout(output):
+    # what a document writes goes where its program is
+    with contextlib.redirect_stdout(output), contextlib.chdir(program.parent):
         try:
             exec(code, names)
         except CubeError as error:
