@@ -846,11 +846,24 @@ forward:
   ret ptr %result.general
 }
 
-; Launch what a command says with another block; as `cubepy_run`.
+; Launch what a command says with another block; as `cubepy_run`. A single task that is short needs
+; neither a pool nor somebody who looks at the clock.
 define i64 @cubepy_run_block(ptr %context, ptr %command, ptr %block) {
+start:
   %entry = get ptr %command COMMAND_ENTRY
   %tasks = get i64 %command COMMAND_TASKS
   %hint = get i64 %command COMMAND_HINT
+  %single = icmp eq i64 %tasks, 1
+  %known = icmp sgt i64 %hint, 0
+  %little = icmp slt i64 %hint, $PRICE_AWAKE
+  %short = and i1 %known, %little
+  %alone = and i1 %single, %short
+  br i1 %alone, label %held, label %long
+held:
+  %arena = get ptr %context CONTEXT_ARENA
+  call void @run_held(ptr %entry, ptr %block, i64 1, ptr %arena)
+  ret i64 $RUN_DONE
+long:
   %arena_bytes = get i64 %command COMMAND_ARENA_BYTES
   %pool = get ptr %context CONTEXT_POOL
   %status = call i64 @cubepy_run(ptr %context, ptr %pool, ptr %entry, ptr %block, i64 %tasks, i64 %arena_bytes, i64 %hint)

@@ -30,6 +30,7 @@ from cubepy.runtime import (
 )
 from cubepy.target import Abi, WordKind
 from cubepy_cpu import probe, threads, worker_code
+from cubepy_cpu.functions import context, machine_functions, reserve_arena
 from cubepy_cpu.loaded_code import Code
 from cubepy_cpu.structures import Class, Command, Parameter, Plan, Record, Sink, Source, Variable
 
@@ -39,7 +40,7 @@ __all__ = ["Entry", "Kind", "Table", "kind_of", "replay", "table_of"]
 KEPT = 8
 
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x0001, 0x0100, 0x0400
-_SOURCES: dict[type, Source] = {
+_SOURCES: dict[type, int] = {
     float: Source.DOUBLE,
     np.float64: Source.DOUBLE,
     np.float32: Source.SINGLE,
@@ -47,6 +48,12 @@ _SOURCES: dict[type, Source] = {
     np.int64: Source.WORD,
     np.int32: Source.HALF_WORD,
     bool: Source.BOOL,
+}
+_CLASSES = {
+    "ZERO": Class.ZERO,
+    "ONE": Class.ONE,
+    "MINUS_ONE": Class.MINUS_ONE,
+    "OTHER": Class.OTHER,
 }
 _INT64_MAX = (1 << 63) - 1
 
@@ -67,8 +74,7 @@ class _Native:
     """A subclass of `base` whose instances start in the machine code named `function`."""
 
     def __init__(self, base: type, function: str) -> None:
-        address_of = threads.machine_functions(worker_code.has_futex(), True)
-        self._call = address_of(function)
+        self._call = machine_functions(worker_code.has_futex(), True)[f"cubepy_{function}"]
         self._general = base.__call__
         self._offset = base.__basicsize__
         self.kind = _subclass(base, self._offset)
@@ -99,9 +105,7 @@ class Table(_Native):
 
     def attach(self, instance: object, known: dict[Any, Any]) -> object:
         """Let an instance answer from a dict; to be kept as long as the instance."""
-        plan = Plan(
-            context=ctypes.addressof(threads.context), general=id(self._general), first=id(known)
-        )
+        plan = Plan(context=ctypes.addressof(context), general=id(self._general), first=id(known))
         self._attach(instance, ctypes.addressof(plan))
         return plan, known
 
@@ -164,7 +168,7 @@ class Entry:
         names = [0 if each.kind is each.POSITIONAL_ONLY else id(each.name) for each in parameters]
         self._names = (ctypes.c_void_p * len(names))(*names)
         self._plan = Plan(
-            context=ctypes.addressof(threads.context),
+            context=ctypes.addressof(context),
             general=id(general),
             names=ctypes.addressof(self._names),
             name_count=len(names),
@@ -185,7 +189,7 @@ class Entry:
             return False
         if code.reports or code.tasks(call.grid) == 0 or not _servable(call):
             return False
-        _reserve_arena(code.arena_bytes)
+        reserve_arena(code.arena_bytes)
         known, kept = _Known(call), self._known[: KEPT - 1]
         # A launch that has let go of Python's lock still writes to its record.
         self._leaving = [
@@ -215,7 +219,7 @@ def replay(launches: Sequence[tuple[Code, Grid, bytes]]) -> Callable[[], None] |
             for (code, tasks, hint, _), block in zip(some, blocks, strict=True)
         )
     )
-    _reserve_arena(max((code.arena_bytes for code, *_ in some), default=0))
+    reserve_arena(max((code.arena_bytes for code, *_ in some), default=0))
     count, start = len(some), ctypes.addressof(commands)
 
     def run(kept: object = (commands, blocks)) -> None:
@@ -237,7 +241,7 @@ def _is_readable(argument: Expected) -> bool:
             return dtype.itemsize in (1, 2, 4, 8)
         case ExpectedNumber(kind=kind, element=element):
             source = _SOURCES.get(kind)
-            if source is None or (element is BOOL) != (source is Source.BOOL):
+            if source is None or (element is BOOL) != (source == Source.BOOL):
                 return False
             real = source in (Source.DOUBLE, Source.SINGLE)
             return element in (F32, F64) or (not element.is_float and not real)
@@ -309,7 +313,7 @@ def _parameter(abi: Abi, argument: Expected) -> Parameter:
             )
         case ExpectedNumber(kind=kind, element=element):
             sink = _sink(element)
-            integer = sink is Sink.INTEGER
+            integer = sink == Sink.INTEGER
             return Parameter(
                 source=_SOURCES[kind],
                 position=argument.position,
@@ -337,10 +341,10 @@ def _flags(array: ExpectedArray) -> int:
 def _classes(argument: Expected) -> ctypes.Array[ctypes.c_uint8] | None:
     if not isinstance(argument, ExpectedArray) or argument.classes is None:
         return None
-    return (ctypes.c_uint8 * argument.ndim)(*(Class[kind.name] for kind in argument.classes))
+    return (ctypes.c_uint8 * argument.ndim)(*(_CLASSES[kind.name] for kind in argument.classes))
 
 
-def _sink(element: Scalar) -> Sink:
+def _sink(element: Scalar) -> int:
     if element is BOOL:
         return Sink.BOOL
     if element.is_float:
@@ -357,13 +361,3 @@ def _pairs(count: int, overlaps: frozenset[tuple[int, int]]) -> ctypes.Array[cty
     """A byte for each pair of arrays, in the order that machine code looks at them."""
     pairs = [(early, late) for late in range(count) for early in range(late)]
     return (ctypes.c_uint8 * max(1, len(pairs)))(*(pair in overlaps for pair in pairs))
-
-
-# Scratch memory of launches that hold Python's lock: there is one of them at a time.
-_arenas: list[np.ndarray[Any, Any]] = [np.empty(0, np.uint8)]
-
-
-def _reserve_arena(size: int) -> None:
-    if size + 64 > _arenas[0].size:
-        _arenas[0] = np.empty(size + 64, np.uint8)
-        threads.context.arena = -(-_arenas[0].ctypes.data // 64) * 64

@@ -25,6 +25,7 @@ __all__ = [
     "cached_object",
     "compile_object",
     "load",
+    "load_all",
     "optimized_text",
     "settings",
 ]
@@ -112,14 +113,20 @@ def load(data: bytes, symbol: str) -> int:
     The same bytes are mapped once. BackendError if the object is for another architecture, is
     damaged, does not define `symbol`, or needs something that this process does not have.
     """
+    mapped = load_all(data, symbol)
+    if symbol not in mapped:
+        raise BackendError(f"the object file does not define {symbol!r}")
+    return mapped[symbol]
+
+
+def load_all(data: bytes, symbol: str) -> Mapping[str, int]:
+    """The addresses of all functions of an object file that has `symbol`; otherwise as `load`."""
     digest = digest_of(data)
     with _lock:
         mapped = _mapped.get(digest)
         if mapped is None:
             mapped = _mapped[digest] = _map(data, symbol)
-        if symbol not in mapped:
-            raise BackendError(f"the object file does not define {symbol!r}")
-        return mapped[symbol]
+        return mapped
 
 
 _mapped: dict[str, Mapping[str, int]] = {}

@@ -1,14 +1,14 @@
 """The memory that machine code and Python share: laid out once, by ctypes, for both.
 
 Python fills these; the templates of machine code read them at the offsets that `offsets` gives.
-Nothing here owns an object of Python: who fills in a pointer keeps what it points to.
+Nothing here owns an object of Python: who fills in a pointer keeps what it points to. Kinds are
+plain numbers, as machine code has them.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from enum import IntEnum
 
 __all__ = [
     "Class",
@@ -47,7 +47,7 @@ class Context(ctypes.Structure):
     )
 
 
-class Source(IntEnum):
+class Source:
     """How an argument is read."""
 
     ARRAY = 0
@@ -61,7 +61,7 @@ class Source(IntEnum):
     BOOL = 8
 
 
-class Sink(IntEnum):
+class Sink:
     """What becomes of a number."""
 
     DOUBLE = 0
@@ -70,7 +70,7 @@ class Sink(IntEnum):
     BOOL = 3
 
 
-class Class(IntEnum):
+class Class:
     """Classes of strides, counted in elements."""
 
     ZERO = 0
@@ -173,6 +173,7 @@ def offsets() -> Mapping[str, int]:
         for field, *_ in structure._fields_:
             found[f"{name}_{field.upper()}"] = getattr(structure, field).offset
     for kinds in (Source, Sink, Class):
-        for kind in kinds:
-            found[f"{kinds.__name__.upper()}_{kind.name}"] = int(kind)
+        for kind, number in vars(kinds).items():
+            if kind.isupper():
+                found[f"{kinds.__name__.upper()}_{kind}"] = number
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cubepy_cpu import jit, probe, worker_code
+from cubepy_cpu import jit, probe, worker_code, worker_text
 from cubepy_cpu.elf import AARCH64, X86_64, read_object
 from cubepy_cpu.host import Machine
 
@@ -18,7 +18,8 @@ CALLS = {"cubepy_call", "cubepy_lookup", "cubepy_run", "cubepy_replay"}
 
 def text_for(patch: pytest.MonkeyPatch, architecture: str, platform: str, *, calls: bool) -> str:
     """The module of launches as it is made on another machine."""
-    patch.setattr(worker_code, "host_architecture", lambda: architecture)
+    for module in (worker_code, worker_text):
+        patch.setattr(module, "host_architecture", lambda: architecture)
     patch.setattr(sys, "platform", platform)
     python = probe.layout() if calls else None
     return worker_code.text(futex=worker_code.has_futex(), python=python)

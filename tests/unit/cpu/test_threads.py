@@ -19,8 +19,9 @@ import cubepy as cb
 from cubepy.errors import ArgumentError, OutOfMemoryError
 from cubepy.runtime import registry
 from cubepy_cpu import arena, jit, probe, threads, worker_code
+from cubepy_cpu.functions import Functions
 from cubepy_cpu.host import host, processor_count
-from cubepy_cpu.threads import Pool
+from cubepy_cpu.pool import Pool
 from tests.unit.cpu import kernels
 from tests.unit.cpu.kernels import arguments, entry
 
@@ -36,11 +37,11 @@ def code(request: pytest.FixtureRequest) -> object:
         pytest.skip("no futex on this system")
     if native and probe.why_not():
         pytest.skip(probe.why_not())
-    return threads._load_code(futex, native)
+    return Functions(futex=futex, native=native)
 
 
 @pytest.fixture
-def pool(code: threads._Code) -> Iterator[Pool]:
+def pool(code: Functions) -> Iterator[Pool]:
     with stopping(Pool(3, code)) as made:
         yield made
 
@@ -186,7 +187,7 @@ def test_arenas_of_launches_from_several_threads_are_apart(pool: Pool) -> None:
     assert (totals[:, 1] > 0).all()
 
 
-def test_small_launches_start_no_thread(code: threads._Code) -> None:
+def test_small_launches_start_no_thread(code: Functions) -> None:
     with stopping(Pool(3, code)) as pool:
         for hint in (SMALL, UNKNOWN):
             assert (count(pool, 64, hint) == 1).all()
@@ -195,7 +196,7 @@ def test_small_launches_start_no_thread(code: threads._Code) -> None:
         assert len(pool._workers) == 2
 
 
-def test_stopped_pool_still_runs_launches_alone(code: threads._Code) -> None:
+def test_stopped_pool_still_runs_launches_alone(code: Functions) -> None:
     pool = Pool(3, code)
     assert (count(pool, 1000, SHARE) == 1).all()
     workers = list(pool._workers)
@@ -205,7 +206,7 @@ def test_stopped_pool_still_runs_launches_alone(code: threads._Code) -> None:
     assert pool._workers == []
 
 
-def test_pool_stopped_in_the_middle_of_a_launch_finishes_it(code: threads._Code) -> None:
+def test_pool_stopped_in_the_middle_of_a_launch_finishes_it(code: Functions) -> None:
     for _ in range(5):
         pool = Pool(3, code)
         out = np.zeros(3000, np.int32)
@@ -219,7 +220,7 @@ def test_pool_stopped_in_the_middle_of_a_launch_finishes_it(code: threads._Code)
 
 
 def test_threads_that_cannot_be_had_are_done_without(
-    code: threads._Code, monkeypatch: pytest.MonkeyPatch
+    code: Functions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -282,9 +283,9 @@ import numpy as np
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import kernels
 from kernels import arguments, entry
-from cubepy_cpu import threads
+from cubepy_cpu import functions, threads
 threads.set_num_threads(3)
-threads._code()
+functions.functions()
 for kernel in (kernels.COUNT, kernels.SLOW, kernels.MEET):
     entry(kernel)
 def count(tasks, hint=10**9):
