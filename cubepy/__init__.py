@@ -15,6 +15,7 @@
 `docs/language.md` says what kernels may contain, `cubepy.errors` holds every exception.
 """
 
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -407,6 +408,12 @@ else:
         if name in _LIBRARY:
             return getattr(import_module(_LIBRARY[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# The runtime of the CPU comes along: nearly every program launches there, and should not wait for
+# it then. Where it cannot be imported, the first launch says why.
+with suppress(ImportError):
+    import_module("cubepy_cpu")
 
 
 def __dir__() -> list[str]:

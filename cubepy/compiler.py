@@ -228,7 +228,7 @@ def _parts(kernel: ir.Kernel) -> Iterator[tuple[str, bytes]]:
 def _surroundings(device: Device) -> Iterator[tuple[str, bytes]]:
     target = device.target
     yield "target", f"{target} {', '.join(target.features.described())}".encode()
-    yield "cubepy", sources()
+    yield "cubepy", sources(target.language)
     yield from device.toolchain
 
 
@@ -237,11 +237,13 @@ REPORTS = ("validate", "assert", "check_bounds")
 
 
 @functools.cache
-def sources() -> bytes:
-    """What tells one state of cubepy's own code from another: its files' names, sizes and times."""
+def sources(language: str) -> bytes:
+    """What tells one state of cubepy's own code from another: names, sizes and times of the files
+    that have a say in what a kernel becomes in a language.
+    """
     folder = os.path.dirname(os.path.abspath(__file__))
     try:
-        files = sorted(_files(folder))
+        files = sorted(_files(folder, _WITHOUT_A_SAY | _OTHERS.get(language, frozenset())))
     except OSError:  # packed into an archive
         while not os.path.exists(folder):
             folder = os.path.dirname(folder)
@@ -250,8 +252,8 @@ def sources() -> bytes:
     return repr(files).encode()
 
 
-def _files(folder: str) -> list[tuple[str, int, int]]:
-    """All files that may have a say in what a kernel becomes; looking at one takes a while."""
+def _files(folder: str, silent: frozenset[str]) -> list[tuple[str, int, int]]:
+    """All files but those in silent folders; looking at one takes a while."""
     found, pending = [], [folder]
     while pending:
         with os.scandir(pending.pop()) as entries:
@@ -260,14 +262,20 @@ def _files(folder: str) -> list[tuple[str, int, int]]:
                 if name.endswith((".py", ".lark")):
                     facts = entry.stat()
                     found.append((name, facts.st_size, facts.st_mtime_ns))
-                elif name not in _WITHOUT_A_SAY and "." not in name:
+                elif name not in silent and "." not in name:
                     pending.append(entry.path)
     return found
 
 
 _WITHOUT_A_SAY = frozenset(
-    {"__pycache__", "inspection", "interp", "launcher", "runtime", "testing", "tools"}
+    {"__pycache__", "debug", "inspection", "interp", "launcher", "profiling", "replay", "runtime"}
+    | {"testing", "tools"}
 )
+_OTHERS = {
+    "cpu": frozenset({"opencl", "structured", "wgsl"}),
+    "opencl": frozenset({"llvm", "wgsl"}),
+    "wgsl": frozenset({"llvm", "opencl"}),
+}
 
 
 Definitions = Callable[[str, ir.Scalar], Definition | None]

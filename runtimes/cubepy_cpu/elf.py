@@ -8,9 +8,9 @@ reading the symbol table first turns that into an error with a name. Object form
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from cubepy.errors import BackendError
-from cubepy.records import dataclass
 
 __all__ = ["AARCH64", "X86_64", "ObjectFile", "Relocation", "Section", "Symbol", "read_object"]
 
@@ -28,34 +28,32 @@ _FUNCTION = 2
 _LOCAL = 0
 
 
-@dataclass(frozen=True, slots=True)
 class Section:
     """One section. `loaded`: it belongs into memory; `empty`: it is zeros, and not in the file."""
 
-    kind: int
-    loaded: bool
-    writable: bool
-    offset: int
-    size: int
-    alignment: int
-    link: int
-    target: int
+    __slots__ = ("alignment", "kind", "link", "loaded", "offset", "size", "target", "writable")
+
+    def __init__(self, header: tuple[int, ...]) -> None:
+        _, self.kind, flags, _, self.offset, self.size, self.link, self.target = header[:8]
+        self.loaded = bool(flags & _ALLOCATE)
+        self.writable = bool(flags & _WRITE)
+        self.alignment = max(1, header[8])
 
     @property
     def empty(self) -> bool:
         return self.kind == _EMPTY
 
 
-@dataclass(frozen=True, slots=True)
 class Symbol:
     """One symbol. `section` is 0 for those that others define."""
 
-    name: str
-    section: int
-    value: int
-    size: int
-    function: bool
-    exported: bool
+    __slots__ = ("exported", "function", "name", "section", "size", "value")
+
+    def __init__(self, name: str, info: int, section: int, value: int, size: int) -> None:
+        self.name = name
+        self.function = info & 15 == _FUNCTION
+        self.exported = info >> 4 != _LOCAL
+        self.section, self.value, self.size = section, value, size
 
 
 #: A place that depends on a symbol's address: the number of its section, the offset in it, the kind
@@ -63,14 +61,20 @@ class Symbol:
 Relocation = tuple[int, int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
 class ObjectFile:
     """One object file; `machine` is ELF's number."""
 
-    machine: int
-    sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
-    relocations: tuple[Relocation, ...]
+    __slots__ = ("machine", "relocations", "sections", "symbols")
+
+    def __init__(
+        self,
+        machine: int,
+        sections: Sequence[Section],
+        symbols: Sequence[Symbol],
+        relocations: Sequence[Relocation],
+    ) -> None:
+        self.machine = machine
+        self.sections, self.symbols, self.relocations = sections, symbols, relocations
 
     @property
     def functions(self) -> tuple[Symbol, ...]:
@@ -105,15 +109,14 @@ def _read(data: bytes) -> ObjectFile:
             symbols += _symbols(data, section, sections[section.link].offset)
         elif section.kind == _RELOCATIONS and sections[section.target].loaded:
             relocations += _relocations(data, section)
-    return ObjectFile(machine, tuple(sections), tuple(symbols), tuple(relocations))
+    return ObjectFile(machine, sections, symbols, relocations)
 
 
 def _section(data: bytes, at: int) -> Section:
-    _, kind, flags, _, offset, size, link, target, alignment, _ = _SECTION.unpack_from(data, at)
-    if kind != _EMPTY and offset + size > len(data):
+    section = Section(_SECTION.unpack_from(data, at))
+    if not section.empty and section.offset + section.size > len(data):
         raise ValueError("a section ends behind the file")
-    loaded, writable = bool(flags & _ALLOCATE), bool(flags & _WRITE)
-    return Section(kind, loaded, writable, offset, size, max(1, alignment), link, target)
+    return section
 
 
 def _symbols(data: bytes, section: Section, names: int) -> list[Symbol]:
@@ -121,8 +124,7 @@ def _symbols(data: bytes, section: Section, names: int) -> list[Symbol]:
     for name, info, _, where, value, extent in _SYMBOL.iter_unpack(_content(data, section)):
         begin = names + name
         text = data[begin : data.index(b"\0", begin)].decode()
-        function, exported = info & 15 == _FUNCTION, info >> 4 != _LOCAL
-        found.append(Symbol(text, where, value, extent, function, exported))
+        found.append(Symbol(text, info, where, value, extent))
     return found
 
 

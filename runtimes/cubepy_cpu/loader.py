@@ -7,6 +7,7 @@ relocations; whatever else an object may contain makes `map_object` decline, and
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import functools
 import mmap
@@ -14,11 +15,14 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from cubepy.errors import BackendError
 from cubepy_cpu.elf import X86_64, ObjectFile, Section, Symbol
 
 __all__ = ["address_of_symbol", "map_object"]
+
+_find: Any = getattr(_ctypes, "dlsym", None)  # where there is none, LLVM loads everything
 
 # Kinds of relocations of x86-64.
 _ABSOLUTE, _RELATIVE, _CALL = 1, 2, 4
@@ -138,20 +142,19 @@ def _address(symbol: Symbol, base: int, places: Sequence[int]) -> int:
 @functools.cache
 def address_of_symbol(name: str) -> int:
     """The address of a function of this process or its libraries; 0 if there is none."""
-    for library in (ctypes.pythonapi, ctypes.CDLL(None)):
-        try:
-            function = getattr(library, name)
-        except AttributeError:
-            continue
-        return ctypes.cast(function, ctypes.c_void_p).value or 0
-    return 0
+    try:
+        address: int = _find(ctypes.pythonapi._handle, name)  # noqa: SLF001 - the process's own
+    except OSError:
+        return 0
+    return address
 
 
 @functools.cache
 def _protect() -> Callable[[int, int, int], int]:
-    function = ctypes.CDLL(None, use_errno=True).mprotect
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    protect: Callable[[int, int, int], int] = function
+    prototype = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, use_errno=True
+    )
+    protect: Callable[[int, int, int], int] = prototype(address_of_symbol("mprotect"))
     return protect
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cubepy as cb
-from cubepy import ir
+from cubepy import compiler, ir
 from cubepy.target import artifact_of_bytes, bytes_of_artifact
 from tests.unit.cpu.launches import ones, saxpy
 
@@ -164,3 +164,12 @@ def test_artifacts_are_the_same_after_storage() -> None:
     for name in ("target", "kernel_name", "entry", "abi", "access", "schedule", "task_units"):
         assert getattr(back, name) == getattr(artifact, name)
     assert back.abi.types[0] is ir.F32
+
+
+def test_files_of_other_languages_have_no_say() -> None:
+    """The key of a kernel leaves them out, so nothing that it is made by may import them."""
+    for language, folder in (("cpu", "llvm"), ("opencl", "opencl"), ("wgsl", "wgsl")):
+        for silent in compiler._OTHERS[language]:
+            assert (ROOT / "cubepy" / "codegen" / silent).is_dir()
+            for file in (ROOT / "cubepy" / "codegen" / folder).rglob("*.py"):
+                assert f"cubepy.codegen.{silent}" not in file.read_text(encoding="utf-8"), file
