@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cubepy import frontend, ir
 from cubepy.compiler import Stages, build
-from cubepy.errors import CubeError, Diagnostic, UnsupportedError
+from cubepy.errors import CubeError, Diagnostic, UnsupportedError, did_you_mean
 from cubepy.inspection.resources import Resources, resources_of
 from cubepy.late import late_import
 from cubepy.records import dataclass
@@ -62,6 +62,7 @@ class Inspection:
     """
 
     source: frontend.KernelSource
+    specialization: frontend.Specialization
     stages: Stages
     steps: tuple[tuple[str, ir.Kernel], ...]
 
@@ -106,17 +107,27 @@ class Inspection:
 
     def after(self, name: str) -> PassStep:
         """The step behind a pass: its last run, unless the name says which, as `simplify:1`."""
-        for step in reversed(self.passes):
-            if name in (step.name, step.name.partition(":")[0]):
-                return step
-        known = ", ".join(step.name for step in self.passes)
-        raise CubeError(f"no pass {name!r} ran: these did: {known}")
+        return self.runs_of(name)[-1]
+
+    def runs_of(self, name: str) -> tuple[PassStep, ...]:
+        """The steps behind every run of a pass, or behind the one that the name says."""
+        known = [step.name for step in self.passes]
+        if name in known:
+            return (self.passes[known.index(name)],)
+        runs = tuple(step for step in self.passes if step.name.partition(":")[0] == name)
+        if not runs:
+            advice = did_you_mean(name, [each.partition(":")[0] for each in known])
+            raise CubeError(
+                f"no pass {name!r} ran: these did: {', '.join(known)}"
+                + (f"\n  help: {advice}" if advice else "")
+            )
+        return runs
 
     @property
     def llvm(self) -> str:
         """The LLVM IR; UnsupportedError for a target that is not reached through LLVM."""
         if self.target.language != "cpu":
-            raise UnsupportedError(self._missing("LLVM IR"))
+            raise UnsupportedError(self.missing("LLVM IR"))
         return self.artifact.text
 
     @functools.cached_property
@@ -124,13 +135,21 @@ class Inspection:
         """The machine code as assembly; UnsupportedError where there is none."""
         text = registry().runtime(self.target.runtime).assembly(self.artifact)
         if not text:
-            raise UnsupportedError(self._missing("machine code"))
+            raise UnsupportedError(self.missing("machine code"))
         return text
 
     @functools.cached_property
     def machine_code(self) -> MachineCode | None:
         """The machine code with the kernel's place of each line; None where there is none."""
         return registry().runtime(self.target.runtime).machine_code(self.artifact)
+
+    @property
+    def asm_listing(self) -> str:
+        """The machine code beside the kernel's lines, its hot loop marked; errors as `asm`."""
+        with late_import:
+            from cubepy.inspection import assembly, terminal  # noqa: PLC0415 - for people only
+
+        return terminal.plain(assembly.listing(self), wrapped=False)
 
     @functools.cached_property
     def resources(self) -> Resources:
@@ -156,7 +175,8 @@ class Inspection:
         file = self.stages.lowered.loc.file
         return tuple(each for each in self.decisions if each.loc.file == file)
 
-    def _missing(self, what: str) -> Diagnostic:
+    def missing(self, what: str) -> Diagnostic:
+        """That the target makes no such thing."""
         return Diagnostic(
             message=f"the target {self.target} makes no {what} of {self.stages.lowered.name}",
             loc=self.stages.lowered.loc,
@@ -173,7 +193,7 @@ class Inspection:
         with late_import:
             from cubepy.inspection import terminal  # noqa: PLC0415 - for people only
 
-        return terminal.plain(self)
+        return terminal.plain(terminal.rendered(self))
 
     def __rich__(self) -> RenderableType:
         with late_import:
@@ -208,4 +228,6 @@ def inspect(
         steps.append((name, kernel))
 
     stages = build(source, specialization, target, observe=observe)
-    return Inspection(source=source, stages=stages, steps=tuple(steps))
+    return Inspection(
+        source=source, specialization=specialization, stages=stages, steps=tuple(steps)
+    )

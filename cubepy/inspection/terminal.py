@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from cubepy.inspection.assembly import hot_loop
 from cubepy.inspection.cost import estimated_costs
+from cubepy.ir import BufferType, Type
 from cubepy.location import line_of
 from cubepy.target import Decision
 
@@ -30,23 +32,53 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def plain(inspection: Inspection) -> str:
-    """Without colour."""
+def plain(shown: RenderableType, *, wrapped: bool = True) -> str:
+    """Without colour; lines that are too long are broken, or left as they are."""
     console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, legacy_windows=False)
-    console.print(rendered(inspection))
+    console.print(shown, soft_wrap=not wrapped)
     assert isinstance(console.file, io.StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
 
-def rendered(inspection: Inspection) -> RenderableType:
-    """What a rich console prints."""
+#: What `more` says of an inspection in Python.
+_ATTRIBUTES = ".ir .optimized_ir .passes .text .llvm .asm .asm_listing .resources .decisions"
+
+
+def rendered(inspection: Inspection, more: str = _ATTRIBUTES) -> RenderableType:
+    """What a rich console prints; `more` tells where the rest is."""
     loc = inspection.stages.lowered.loc
     place = f"{PurePath(loc.file).name}:{loc.line}"
     title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target}, {place}")
-    parts: list[RenderableType] = [title, *_lines(inspection), _needs(inspection)]
-    stages = ".ir .optimized_ir .passes .text .llvm .asm .resources .decisions"
-    parts.append(Text(f"more: {stages}", style="dim"))
+    parts: list[RenderableType] = [title, _called(inspection), *_lines(inspection)]
+    hot = hot_loop(inspection)
+    if hot is not None:
+        parts.append(Text.assemble(("hot loop ", "bold"), str(hot)))
+    parts.append(Text.assemble(("needs ", "bold"), str(inspection.resources)))
+    parts.append(Text(f"more: {more}", style="dim"))
     return Group(*parts)
+
+
+def _called(inspection: Inspection) -> RenderableType:
+    """For which arguments and which kind of launch, and what it does with its arrays."""
+    known, optimized = inspection.specialization, inspection.stages.optimized
+    arguments = [f"{name}={_kind(type)}" for name, type in known.types]
+    arguments += [f"{name}={value!r}" for name, value in known.values.items()]
+    rank, dim = known.options.over_rank, optimized.cube_dim
+    shape = f"over a shape of {rank} ax{'i' if rank == 1 else 'e'}s, " if rank else ""
+    cubes = f"in cubes of {' x '.join(map(str, dim[: max(1, _rank(dim))]))}"
+    text = f"{', '.join(arguments)}; {shape}{cubes}, {known.options.check}"
+    return Text.assemble(("called ", "bold"), text)
+
+
+def _kind(type: Type) -> str:
+    """As a signature writes it, and what the kernel does with it."""
+    if not isinstance(type, BufferType):
+        return str(type)
+    return f"{type.element}[{','.join(':' * type.rank)}]"
+
+
+def _rank(dim: Sequence[int]) -> int:
+    return max((axis for axis, size in enumerate(dim, 1) if size > 1), default=1)
 
 
 def _lines(inspection: Inspection) -> Iterator[RenderableType]:
@@ -66,9 +98,9 @@ def _lines(inspection: Inspection) -> Iterator[RenderableType]:
 def _source_line(file: str, line: int, share: float) -> RenderableType:
     bar = "█" * round(share * _BAR) or ("▏" if share else "")
     row = Table.grid(padding=(0, 1))
-    row.add_column(width=5, justify="right", no_wrap=True)
-    row.add_column(width=_BAR, no_wrap=True)
-    row.add_column(no_wrap=True)
+    row.add_column(min_width=5, justify="right", no_wrap=True)
+    row.add_column(min_width=_BAR, no_wrap=True)
+    row.add_column(no_wrap=True, ratio=1)
     code = Syntax(line_of(file, line).rstrip(), "python", theme="ansi_dark", word_wrap=False)
     row.add_row(Text(str(line), style="dim"), Text(bar, style="yellow"), code)
     return row
@@ -77,7 +109,3 @@ def _source_line(file: str, line: int, share: float) -> RenderableType:
 def _sentence(decision: Decision) -> Text:
     colour = _COLOURS[decision.topic.value]
     return Text.assemble((f"{decision.topic.value:<8}", colour), str(decision))
-
-
-def _needs(inspection: Inspection) -> RenderableType:
-    return Text.assemble(("needs ", "bold"), str(inspection.resources))

@@ -15,14 +15,14 @@ from cubepy.target.target import Target
 if TYPE_CHECKING:
     from cubepy.target.bindings import ArrayGroup, Extra, array_groups
     from cubepy.target.decisions import Decision, Remark, Topic, no_remark
-    from cubepy.target.machine_code import MachineCode
+    from cubepy.target.machine_code import CodeLoop, MachineCode
 else:
     # What is for people is not there before somebody looks, or something is compiled.
     __getattr__ = door(
         __name__,
         bindings="ArrayGroup Extra array_groups",
         decisions="Decision Remark Topic no_remark",
-        machine_code="MachineCode",
+        machine_code="CodeLoop MachineCode",
     )
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Abi",
     "ArrayGroup",
     "Artifact",
+    "CodeLoop",
     "Decision",
     "Extra",
     "Fault",

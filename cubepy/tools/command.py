@@ -117,10 +117,18 @@ def _add_show(words: Any) -> None:
         help="the IR after a pass; 'lowered' before all, 'simplify:1' after its first run",
     )
     stage.add_argument("--ir", action="store_true", help="the IR as the front end makes it")
+    stage.add_argument("--text", action="store_true", help="what is emitted for the target")
     stage.add_argument("--llvm", action="store_true", help="LLVM IR, for the target cpu")
-    stage.add_argument("--asm", action="store_true", help="machine code, where there is any")
     stage.add_argument(
-        "--decisions", action="store_true", help="what was decided and why, line by line"
+        "--asm", action="store_true", help="machine code beside the source, the hot loop marked"
+    )
+    stage.add_argument(
+        "--raw-asm", action="store_true", help="machine code as an assembler reads it"
+    )
+    word.add_argument(
+        "--decisions",
+        action="store_true",
+        help="what was decided and why, line by line, before the rest; the default alone",
     )
     word.add_argument(
         "--diff", action="store_true", help="what each pass changed, or the one of --after"

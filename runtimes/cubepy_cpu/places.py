@@ -13,13 +13,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cubepy.location import Loc
-from cubepy.target import Artifact, MachineCode
+from cubepy.target import Artifact, CodeLoop, MachineCode
 from cubepy_cpu import llvm
 from cubepy_cpu.effort import DEFAULT_PASSES
 from cubepy_cpu.elf import read_object
 from cubepy_cpu.host import Machine
+from cubepy_cpu.loops import loops_of
 
-__all__ = ["is_instruction", "machine_code", "places_of_lines", "with_locations"]
+__all__ = ["is_instruction", "loops_of_lines", "machine_code", "places_of_lines", "with_locations"]
 
 _FIRST = 1000  # the first number of our metadata: those of the text are below
 _HEAD = re.compile(r"^define void @\S+\(.*\) #0 \{$")
@@ -32,8 +33,8 @@ _KINDS = """
 !1000 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1001, producer: "cubepy", \
 isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
 !1001 = !DIFile(filename: "kernel", directory: "")
-!1002 = distinct !DISubprogram(name: "kernel", scope: !1001, file: !1001, line: 1, type: !1004, \
-scopeLine: 1, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1000)
+!1002 = distinct !DISubprogram(name: "kernel", scope: !1001, file: !1001, line: 0, type: !1004, \
+scopeLine: 0, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1000)
 !1003 = !{i32 2, !"Debug Info Version", i32 3}
 !1004 = !DISubroutineType(types: !1005)
 !1005 = !{null}
@@ -52,6 +53,7 @@ def machine_code(
     return MachineCode(
         text=text,
         line_map=places_of_lines(text, commented, table),
+        loops=loops_of_lines(text, commented, located),
         instructions=sum(1 for line in text.splitlines() if is_instruction(line)),
         code_bytes=sum(each.size for each in functions if each.name == artifact.entry),
         spills=commented.count("-byte Spill"),
@@ -81,26 +83,58 @@ def with_locations(text: str, line_map: Mapping[int, Loc]) -> tuple[str, list[Lo
 
 def places_of_lines(plain: str, located: str, table: Sequence[Loc]) -> dict[int, Loc]:
     """The place of each line of `plain`, from the assembly of the same code with locations."""
-    lines = [each for each in enumerate(plain.splitlines(), 1) if is_instruction(each[1])]
-    known = list(_instructions(located))
-    texts, others = [text for _, text in lines], [text for text, _ in known]
+    places = {line: place for line, _, place in _instructions(located)}
+    pairs = _same_lines(plain, located)
+    return {line: table[places[other] - 1] for line, other in pairs if places[other]}
+
+
+def loops_of_lines(plain: str, commented: str, emitted: str) -> tuple[CodeLoop, ...]:
+    """The loops of `plain`, from the assembly of the same code with LLVM's comments."""
+    loops, blocks = loops_of(commented, emitted)
+    for line, other in _same_lines(plain, commented):
+        block = blocks.get(other)
+        if block is None or not block.loop:
+            continue
+        for header in (block.loop, *loops[block.loop].parents):
+            if loops[header].edges == block.edges:
+                loops[header].lines.append(line)
+    parents = {
+        parent
+        for loop in loops.values()
+        for parent in loop.parents
+        if loop.edges == loops[parent].edges
+    }
+    return tuple(
+        CodeLoop(
+            lines=tuple(loop.lines),
+            depth=loop.depth,
+            edges=loop.edges,
+            innermost=header not in parents,
+        )
+        for header, loop in loops.items()
+        if loop.lines
+    )
+
+
+def _same_lines(plain: str, other: str) -> list[tuple[int, int]]:
+    """Numbers of lines with the same instruction in two assemblies of the same code."""
+    some, more = list(_instructions(plain)), list(_instructions(other))
+    texts, others = [text for _, text, _ in some], [text for _, text, _ in more]
     if texts == others:
-        pairs = list(zip(range(len(texts)), range(len(texts)), strict=True))
-    else:
-        blocks = difflib.SequenceMatcher(None, texts, others).get_matching_blocks()
-        pairs = [(a + at, b + at) for a, b, size in blocks for at in range(size)]
-    return {lines[a][0]: table[known[b][1] - 1] for a, b in pairs if known[b][1]}
+        return [(mine[0], theirs[0]) for mine, theirs in zip(some, more, strict=True)]
+    blocks = difflib.SequenceMatcher(None, texts, others).get_matching_blocks()
+    return [(some[a + at][0], more[b + at][0]) for a, b, size in blocks for at in range(size)]
 
 
-def _instructions(assembly: str) -> Iterator[tuple[str, int]]:
-    """The instructions, each with the number of its place, or 0."""
+def _instructions(assembly: str) -> Iterator[tuple[int, str, int]]:
+    """The instructions: the number of the line, the text, the number of its place or 0."""
     place = 0
-    for line in assembly.splitlines():
+    for number, line in enumerate(assembly.splitlines(), 1):
         found = _LOC.match(line)
         if found is not None:
             place = int(found[1])
         elif is_instruction(line):
-            yield _COMMENT.sub("", line), place
+            yield number, _COMMENT.sub("", line), place
 
 
 def is_instruction(line: str) -> bool:

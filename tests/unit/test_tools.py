@@ -65,13 +65,49 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 def test_show_prints_what_was_emitted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = f"{file}:Group.scale"
-    status, text, _ = run(capsys, "show", place, "--target", "reference")
+    status, text, _ = run(capsys, "show", place, "--target", "reference", "--text")
     assert status == 0
     assert parse_kernel(text).name == "scale"
-    _, text, _ = run(capsys, "show", place, "--target", "cpu:x86-64-v3")
+    _, text, _ = run(capsys, "show", place, "--target", "cpu:x86-64-v3", "--text")
     assert "define" in text
-    _, text, _ = run(capsys, "show", place, "--target", "cpu:x86-64-v3", "--asm")
+    _, text, _ = run(capsys, "show", place, "--target", "cpu:x86-64-v3", "--raw-asm")
     assert "%ymm" in text
+    assert ".text" in text
+
+
+def test_show_begins_with_what_was_decided(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("show", f"{file}:Group.scale", "--target", "cpu:x86-64-v3")
+    status, text, _ = run(capsys, *words)
+    assert status == 0
+    lines = text.splitlines()
+    assert lines[0] == "scale for cpu:x86-64-v3, shown_kernels.py:10"
+    assert lines[1] == "called x=f32[:], a=f32; over a shape of 1 axis, in cubes of 256, checked"
+    assert re.search(r"access +x: vectors of neighbouring elements", text)
+    assert re.search(r"^hot loop \d+ of \d+ instructions, from line", text, re.M)
+    assert "more: --asm" in text
+    assert max(map(len, lines)) <= 100
+    assert run(capsys, *words, "--decisions")[1] == text
+    _, text, _ = run(capsys, *words, "--cube-dim", "8,4", "--check", "unchecked")
+    assert "called x=f32[:], a=f32; in cubes of 8 x 4, unchecked" in text
+
+
+def test_machine_code_stands_beside_the_source(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("show", f"{file}:Group.scale", "--target", "cpu:x86-64-v3")
+    _, listing, _ = run(capsys, *words, "--asm")
+    hot = [line for line in listing.splitlines() if line.startswith("▌   ")]
+    assert any("vmulps" in line and " 13" in line for line in hot)
+    assert "x[i] = a * x[i] * FACTOR" in listing
+    assert ".p2align" not in listing
+    _, both, _ = run(capsys, *words, "--asm", "--decisions")
+    assert both.endswith(listing)
+    assert both.startswith("scale for cpu:x86-64-v3, shown")
+    status, _, complaint = run(
+        capsys, "show", f"{file}:Group.scale", "--asm", "--target", "reference"
+    )
+    assert status == 1
+    assert "the target reference makes no machine code of scale" in complaint
 
 
 def test_show_prints_the_ir_after_a_pass(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,6 +168,24 @@ def test_passes_that_run_twice_are_numbered(file: Path, capsys: pytest.CaptureFi
     assert "simplify:2" in text
 
 
+def test_all_runs_of_a_pass_are_shown_or_told(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("show", f"{file}:Group.scale", "--target", "cpu:x86-64-v3")
+    _, text, _ = run(capsys, *words, "--after", "simplify", "--diff")
+    told = [line.split()[1] for line in text.splitlines() if line.startswith(("+++", "--- simpl"))]
+    assert told == ["simplify:1", "simplify:2", "simplify:3"]
+    _, text, _ = run(capsys, *words, "--after", "simplify:2", "--diff")
+    assert "simplify:2" in text
+    assert "simplify:1" not in text
+    _, _, said = run(capsys, *words, "--after", "simplify")
+    assert said == (
+        "simplify ran 3 times; this is after the last. Before it: simplify:1, simplify:2\n"
+    )
+    _, _, complaint = run(capsys, *words, "--after", "simplifi")
+    assert "help: did you mean simplify?" in complaint
+
+
 @pytest.mark.parametrize(("shape", "cube"), [("100", "256, 1, 1"), ("1000,2000", "256, 1, 1")])
 def test_show_takes_the_shape_of_a_launch(
     file: Path, capsys: pytest.CaptureFixture[str], shape: str, cube: str
@@ -171,7 +225,7 @@ def test_a_signature_fills_in_what_annotations_leave_open(
     status, _, complaint = run(capsys, "show", place)
     assert status == 1
     assert "does not tell what level is" in complaint
-    words = ("--signature", "level=7, bias=f32[:,:,:]", "--target", "reference")
+    words = ("--signature", "level=7, bias=f32[:,:,:]", "--target", "reference", "--ir")
     _, text, _ = run(capsys, "show", place, *words, "--cube-dim", "4,2")
     assert "cube_dim(4, 2, 1)" in text
     assert "%bias: global<f32, [?,?,1]" in text
