@@ -4,7 +4,7 @@ import inspect
 
 from cubepy import errors
 from tests.docs.documents import ROOT
-from tests.errors.page import advice, page, records
+from tests.docs.errors_page import advice, page, records
 
 PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 
@@ -19,7 +19,7 @@ def classes() -> set[str]:
 
 
 def test_the_page_is_what_the_records_say() -> None:
-    """`python -m tests.errors.page > docs/errors.md` writes it again."""
+    """`python -m tests.docs.errors_page > docs/errors.md` writes it again."""
     assert page() == PAGE
 
 

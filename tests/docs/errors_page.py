@@ -1,8 +1,8 @@
 """Writes docs/errors.md: each class of error, why it is raised and what to do, and its messages.
 
-Classes and what they are come from `cubepy.errors`, messages and fixes from the records of this
-folder, which tests hold to the character; advice.md has what neither says.
-`python -m tests.errors.page > docs/errors.md` writes the page again.
+Classes and what they are come from `cubepy.errors`, messages and fixes from the records in
+tests/errors, held to the character; errors_advice.md has what neither says.
+`python -m tests.docs.errors_page > docs/errors.md` writes the page again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from cubepy.records import dataclass
 
 __all__ = ["advice", "page", "records"]
 
-FOLDER = Path(__file__).parent
+ADVICE = Path(__file__).with_name("errors_advice.md")
+RECORDS = Path(__file__).parent.parent / "errors"
 
 HEAD = """\
 # Errors
@@ -53,14 +54,14 @@ class Record:
 
 def advice() -> dict[str, str]:
     """What to do about each class, by its name."""
-    text = (FOLDER / "advice.md").read_text(encoding="utf-8")
+    text = ADVICE.read_text(encoding="utf-8")
     sections = (section.partition("\n\n") for section in text.split("\n## ")[1:])
     return {name: told.strip() for name, _, told in sections}
 
 
 def records() -> list[Record]:
-    """What the records of this folder say, in the order of their names."""
-    paths = sorted(path for path in FOLDER.glob("*.txt") if ".python" not in path.name)
+    """What the records say, in the order of their names."""
+    paths = sorted(path for path in RECORDS.glob("*.txt") if ".python" not in path.name)
     return [_record(path.read_text(encoding="utf-8")) for path in paths]
 
 
