@@ -1,16 +1,18 @@
 """What each line of a kernel costs, by a static model: the ops of the IR as the emitter got it.
 
-Every op has a price, loops multiply it by their trips (or by a guess), and a line pays for all that
-was made of it, library functions included. The prices are rough, and the same for every target: the
-model says where to look first, and a measurement what is true.
+Every op has a price, less where all units of a cube share its result; loops multiply it by their
+trips (or by a guess), and a line pays for all that was made of it, library functions included. The
+prices are rough, and the same for every target: the model says where to look first, and a
+measurement what is true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from cubepy.ir import BufferType, Kernel, Op, Region, Trait, ops
+from cubepy.ir.analyses import UNIFORM, analyze_cube
 from cubepy.location import Loc
 
 __all__ = ["Cost", "estimated_costs"]
@@ -21,10 +23,12 @@ TRIPS = 16
 MOST_TRIPS = 4096
 _DEAR = {
     ops.DIV: 8, ops.FLOOR_DIV: 12, ops.FLOOR_MOD: 12, ops.TRUNC_DIV: 10, ops.TRUNC_REM: 10,
-    ops.SQRT: 8, ops.SYNC_CUBE: 20,
+    ops.SQRT: 8,
 }  # fmt: skip
 _FREE = (ops.CONST, ops.PARAM, ops.LOCAL, ops.LOAD_LOCAL, ops.STORE_LOCAL, ops.SHARED,
          ops.LOCAL_ARRAY, ops.LENGTH, ops.STRIDE, ops.YIELD)  # fmt: skip
+# What is the same for all units of a cube is worked out once for many of them.
+_SHARED_BY_UNITS = 1 / 8
 _BUFFER, _NEAR, _ATOMIC, _PLANE, _LIBRARY = 4, 2, 24, 8, 20
 
 Place = tuple[str, int]
@@ -42,7 +46,12 @@ def estimated_costs(kernel: Kernel) -> Mapping[Place, Cost]:
     prices: dict[Place, float] = {}
     total = 0.0
     functions = {function.name: function.body for function in kernel.functions}
-    for loc, price in _prices(kernel.body, 1.0, functions):
+    known = analyze_cube(kernel)
+
+    def price_of(op: Op) -> float:
+        return _price(op) * (_SHARED_BY_UNITS if known.shape(op) == UNIFORM else 1)
+
+    for loc, price in _prices(kernel.body, 1.0, functions, price_of):
         total += price
         for place in _places(loc):
             prices[place] = prices.get(place, 0.0) + price
@@ -62,16 +71,19 @@ def _places(loc: Loc) -> set[Place]:
 
 
 def _prices(
-    region: Region, times: float, functions: Mapping[str, Region]
+    region: Region,
+    times: float,
+    functions: Mapping[str, Region],
+    price_of: Callable[[Op], float],
 ) -> Iterator[tuple[Loc, float]]:
     for op in region.ops:
-        yield op.loc, times * _price(op)
+        yield op.loc, times * price_of(op)
         inner = times * _trips(op)
         for part in op.regions:
-            yield from _prices(part, inner, functions)
+            yield from _prices(part, inner, functions, price_of)
         if op.opdef is ops.CALL:
             called = functions.get(str(op.attrs["callee"]))
-            for loc, price in _prices(called, times, functions) if called else ():
+            for loc, price in _prices(called, times, functions, price_of) if called else ():
                 yield loc.called_from(op.loc) if loc.known else op.loc, price
 
 

@@ -30,7 +30,6 @@ from cubepy.runtime import (
     Stream,
     default_device,
     device_of,
-    launch,
     launch_key,
     memory_owner,
     switches,
@@ -271,15 +270,13 @@ class Launcher:
         plan = self._plan(values)
         key = launch_key(values, self._resolver.comptime, frontend.comptime_key)
         record = self._record(plan, key, values)
-        own = record.own(values)
-        ordered = [own[at] for at in record.positions]
         device = memory_owner(plan.device)
         stages = build(self._resolver.program.source, record.specialization, device.target)
 
-        def run(kernel: LoadedKernel) -> None:
-            launch(device, kernel, plan.grid, ordered)
+        def repeated(kernel: LoadedKernel, count: int) -> Callable[[], None]:
+            return record.repeated(device, kernel, plan.grid, values, count)
 
-        return device.time_places(stages.artifact, run, seconds)
+        return device.time_places(stages.artifact, repeated, seconds)
 
     @short_tracebacks
     def debug(

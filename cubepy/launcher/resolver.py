@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,27 @@ class Record:
             self.quick(grid, values)
         else:
             launch(device, self.kernel, grid, [values[at] for at in self.positions], stream)
+
+    def repeated(
+        self, device: Device, kernel: LoadedKernel, grid: Grid, values: Sequence[Any], count: int
+    ) -> Callable[[], None]:
+        """A function that launches so many times, in one call of machine code where that is open.
+
+        `kernel` is this one, compiled in another way.
+        """
+        values = self.own(values)
+        if isinstance(self.quick, QuickLaunch):
+            words = self.quick.words(grid, values)
+            replay = device.words_replay([(kernel, grid, words)] * count)
+            if replay is not None:
+                return replay
+        ordered = [values[at] for at in self.positions]
+
+        def run() -> None:
+            for _ in range(count):
+                launch(device, kernel, grid, ordered)
+
+        return run
 
 
 class Resolver:

@@ -259,12 +259,15 @@ class Device(ABC):
         return {}
 
     def time_places(
-        self, artifact: Artifact, run: Callable[[LoadedKernel], None], seconds: float
+        self,
+        artifact: Artifact,
+        repeated: Callable[[LoadedKernel, int], Callable[[], None]],
+        seconds: float,
     ) -> Mapping[Loc, int]:
         """How much of the time that repeated launches take each place of a kernel has a share of.
 
-        The counts mean something beside each other only. RuntimeUnavailable where that is not to be
-        had.
+        `repeated` gives a function that launches so many times. The counts mean something beside
+        each other only. RuntimeUnavailable where that is not to be had.
         """
         raise RuntimeUnavailable(f"{self.name} does not tell how long each line of a kernel takes")
 

@@ -157,7 +157,10 @@ class CpuDevice(Device):
         return LoadedKernel(artifact=artifact, handle=code)
 
     def time_places(
-        self, artifact: Artifact, run: Callable[[LoadedKernel], None], seconds: float
+        self,
+        artifact: Artifact,
+        repeated: Callable[[LoadedKernel, int], Callable[[], None]],
+        seconds: float,
     ) -> Mapping[Loc, int]:
         """By samples of where the processor is."""
         with late_import:
@@ -168,7 +171,7 @@ class CpuDevice(Device):
         kernel = self.load(replace(found, binary=data))
         code: Code = kernel.handle
         known = lines.line_table(data, found.entry, table)
-        return sampling.sample(code.entry, known, lambda: run(kernel), seconds)
+        return sampling.sample(code.entry, known, lambda count: repeated(kernel, count), seconds)
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Run the kernel and wait; raises what it reported."""

@@ -26,6 +26,8 @@ __all__ = ["sample"]
 
 _CAPACITY = 1 << 16
 _INTERVAL = 0.0005  # seconds
+# Seconds of one call, and the launches it has at most to get there.
+_ENOUGH, _MOST = 0.005, 1 << 14
 _HANDLER = """
 define void @cubepy_sample(i32 %signal, ptr %information, ptr %context) {
   %count = inttoptr i64 COUNT to ptr
@@ -58,15 +60,30 @@ class _Action(ctypes.Structure):
 
 
 def sample(
-    entry: int, table: LineTable, run: Callable[[], None], seconds: float
+    entry: int, table: LineTable, repeated: Callable[[int], Callable[[], None]], seconds: float
 ) -> Mapping[Loc, int]:
     """How often each place was found at work in `seconds` of running code that lies at `entry`."""
     counts: Counter[Loc] = Counter()
-    for address in _interrupted(run, seconds):
+    for address in _interrupted(_long_enough(repeated), seconds):
         place = table.place_at(address - entry)
         if place is not None:
             counts[place] += 1
     return counts
+
+
+def _long_enough(repeated: Callable[[int], Callable[[], None]]) -> Callable[[], None]:
+    """So many launches at once that what is between two calls does not count."""
+    count, run = 1, repeated(1)
+    run()
+    while count < _MOST:
+        begin = time.perf_counter()
+        run()
+        took = time.perf_counter() - begin
+        if took >= _ENOUGH:
+            break
+        count = min(_MOST, 4 * count)
+        run = repeated(count)
+    return run
 
 
 def _interrupted(run: Callable[[], None], seconds: float) -> list[int]:

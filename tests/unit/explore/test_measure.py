@@ -1,6 +1,7 @@
 """What lines cost: the model and the samples find the line that works."""
 
 import json
+import linecache
 import re
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import cubepy as cb
+import examples.kernels
 from cubepy import Array, f32
 from cubepy.errors import RuntimeUnavailable
 from cubepy.inspection import estimated_costs
@@ -54,6 +56,41 @@ def test_samples_find_the_line_that_works() -> None:
     found = shares(counts)
     assert max(found, key=lambda line: found[line]) in (HOT - 1, HOT)
     assert found.get(HOT, 0) > 0.6
+
+
+@sampled
+def test_small_launches_have_samples_enough() -> None:
+    x = np.ones(64, np.float32)
+    found = works.over(x.size).time_lines(x, x.copy(), seconds=0.5)
+    assert sum(found.values()) > 20
+    assert shares(found).get(HOT, 0) > 0.6
+
+
+@sampled
+@pytest.mark.parametrize(("name", "cube"), [("matmul", (16, 16)), ("block_sum", (256,))])
+def test_the_model_and_the_samples_agree_where_units_work_together(name: str, cube: Any) -> None:
+    kernel = getattr(examples.kernels, name)
+    random = np.random.default_rng(0)
+    if name == "matmul":
+        arguments = [random.standard_normal((256, 256), np.float32) for _ in range(3)]
+        launcher = kernel[(16, 16), cube]
+    else:
+        arguments = [random.standard_normal(1 << 16, np.float32), np.zeros(256, np.float32)]
+        launcher = kernel[256, cube]
+    measured = shares(launcher.time_lines(*arguments, seconds=0.5))
+    inspection = launcher.inspect(*arguments, target="cpu")
+    file = inspection.stages.lowered.loc.file
+    estimated = {
+        line: cost.share
+        for (place, line), cost in estimated_costs(inspection.stages.optimized).items()
+        if place == file
+    }
+    hottest = max(estimated, key=lambda line: estimated[line])
+    assert hottest == max(measured, key=lambda line: measured[line])
+    barriers = sum(
+        share for line, share in estimated.items() if "sync_cube" in linecache.getline(file, line)
+    )
+    assert barriers < 0.15
 
 
 @sampled
