@@ -3,9 +3,11 @@
 The Python blocks of a file are one program: they share their names, and a copy of the file with
 everything else blanked out stands where Python and cubepy look for the source, so that a line
 number in a message is the line of the document. A block marked `raises` must end in an error of
-cubepy. Shell blocks may call `cubepy` and, unexecuted, `make` with a target that exists. A `text`
-block holds what the block before it prints; `…` stands for what may differ: within a line for some
-characters, on a line of its own for some lines.
+cubepy. One marked `alone` is a program of its own in a new process, with the environment that
+follows; one marked `shown` is of another project and not run. Shell blocks may call `cubepy` and,
+unexecuted, `make` with a target that exists. A `text` block holds what the block before it prints;
+`…` stands for what may differ: within a line for some characters, on a line of its own for some
+lines.
 """
 
 import contextlib
@@ -13,6 +15,8 @@ import io
 import os
 import re
 import shlex
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,7 +87,9 @@ def run(document: Path, folder: Path) -> Iterator[Printed]:
             assert last is not None, f"line {block.line}: nothing before this text prints"
             yield Printed(code=last, found=found, expected=block)
             last = None
-        elif block.language == "python":
+        elif block.language == "python" and "alone" in block.flags:
+            last, found = block, _run_alone(block)
+        elif block.language == "python" and "shown" not in block.flags:
             last, found = block, _run_python(block, program, names)
         elif block.language == "sh":
             last, found = block, _run_shell(block)
@@ -92,7 +98,7 @@ def run(document: Path, folder: Path) -> Iterator[Printed]:
 def _program(blocks: list[Block]) -> str:
     lines: list[str] = []
     for block in blocks:
-        if block.language == "python":
+        if block.language == "python" and not {"alone", "shown"} & {*block.flags}:
             lines += [""] * (block.line - 1 - len(lines))
             lines += block.text.splitlines()
     return "\n".join(lines) + "\n"
@@ -112,6 +118,15 @@ def _run_python(block: Block, program: Path, names: dict[str, Any]) -> str:
         else:
             assert "raises" not in block.flags, f"line {block.line}: nothing was raised"
     return output.getvalue().replace(f"{program.parent}/", "")
+
+
+def _run_alone(block: Block) -> str:
+    settings = dict(flag.split("=") for flag in block.flags if "=" in flag)
+    command = [sys.executable, "-W", "ignore", "-c", block.text]
+    environment = {**os.environ, **settings}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"line {block.line}: {done.stderr}"
+    return done.stdout
 
 
 def _run_shell(block: Block) -> str:
