@@ -13,51 +13,18 @@ from typing import Any
 from numpy import ndarray
 
 from cubepy.launcher.resolver import Record
+from cubepy.launcher.watched import DELETED
 from cubepy.runtime import (
     Grid,
+    Launched,
     MemoryLaunch,
     QuickLaunch,
-    is_observed,
     pattern_of,
     recording_here,
     switches,
 )
 
-__all__ = ["Again", "again_of"]
-
-
-class Again:
-    """A launch that went well, and the short way to do it once more.
-
-    `epoch` is that of the switches if the launch is on the default device. `taught`: machine code
-    takes such calls unless it is closed, and is to hear of the others.
-    """
-
-    __slots__ = ("_epoch", "_launched", "_taught", "_unchanged")
-
-    def __init__(
-        self,
-        record: Record,
-        launched: Callable[[Sequence[Any]], bool],
-        epoch: int | None,
-        *,
-        taught: bool = False,
-    ) -> None:
-        self._launched = launched
-        self._epoch = epoch
-        self._taught = taught
-        self._unchanged = record.watched.unchanged
-
-    def launched(self, arguments: Sequence[Any]) -> bool:
-        """Launch if these arguments are like those; whether they were."""
-        if switches.closed:
-            if recording_here() is not None or is_observed():
-                return False
-        elif self._taught:
-            return False
-        if self._epoch is not None and self._epoch != switches.epoch:
-            return False
-        return self._unchanged() and self._launched(arguments)
+__all__ = ["again_of"]
 
 
 def again_of(
@@ -68,28 +35,50 @@ def again_of(
     epoch: int | None = None,
     *,
     taught: bool = False,
-) -> Again | None:
-    """For a launch that may come again just so; None where that would be no shorter."""
-    launch = record.quick
+) -> Launched | None:
+    """The short way for launches like one that went well; None where that would be no shorter.
+
+    `epoch` is that of the switches if the launch is on the default device. `taught`: machine code
+    takes such calls unless it is closed, and is to hear of the others.
+    """
+    launch, fits = record.quick, _condition(record, epoch, taught=taught)
     if isinstance(launch, QuickLaunch):
         if record.foreign or (taught and not switches.closed):
             return None
-        pattern = pattern_of(launch, grid, arguments, comptime)
-        if pattern is None:
-            return None
-        return Again(record, pattern.launched, epoch, taught=taught)
+        return pattern_of(launch, grid, arguments, comptime, fits)
     if not isinstance(launch, MemoryLaunch) or ndarray in map(type, arguments):
         return None
-    return Again(record, _with_memories(launch, grid, tuple(arguments)), epoch)
+    return _with_memories(launch, grid, tuple(arguments), fits)
+
+
+def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[], bool]:
+    """Whether the short way may be taken now, whatever the arguments are."""
+    captured = [(names.get, name, value) for names, name, value in record.watched.names]
+    cells_unchanged = record.watched.cells_unchanged if record.watched.cells else None
+
+    def fits() -> bool:
+        if switches.closed:
+            if recording_here() is not None:
+                return False
+        elif taught:
+            return False
+        if epoch is not None and epoch != switches.epoch:
+            return False
+        for find, name, value in captured:
+            if find(name, DELETED) is not value:
+                return False
+        return cells_unchanged is None or cells_unchanged()
+
+    return fits
 
 
 def _with_memories(
-    launch: MemoryLaunch, grid: Grid, known: tuple[Any, ...]
-) -> Callable[[Sequence[Any]], bool]:
+    launch: MemoryLaunch, grid: Grid, known: tuple[Any, ...], fits: Callable[[], bool]
+) -> Launched:
     """Launches with the very arguments it knows."""
 
     def launched(arguments: Sequence[Any]) -> bool:
-        if len(arguments) != len(known) or any(map(is_not, arguments, known)):
+        if len(arguments) != len(known) or any(map(is_not, arguments, known)) or not fits():
             return False
         launch(grid, known)
         return True

@@ -15,7 +15,7 @@ from cubepy import frontend, ir
 from cubepy.compiler import build, lower
 from cubepy.errors import ArgumentError, ConfigError, CubeError, LaunchError, RuntimeUnavailable
 from cubepy.late import late_import
-from cubepy.launcher.again import Again, again_of
+from cubepy.launcher.again import again_of
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
 from cubepy.launcher.tracebacks import short_tracebacks, shortened
@@ -24,6 +24,7 @@ from cubepy.records import dataclass, field
 from cubepy.runtime import (
     Device,
     Grid,
+    Launched,
     LoadedKernel,
     NativeEntry,
     NativeKind,
@@ -111,13 +112,13 @@ class Launcher:
         self._native = native.attach(self, resolver.signature) if native is not None else None
         self._learnt: dict[Any, _Learnt] = {}
         self._last: _Learnt | None = None
-        self._again: Again | None = None
+        self._again: Launched | None = None
         self._recent: Record | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         again = self._again
         try:
-            if again is None or keywords or not again.launched(arguments):
+            if again is None or keywords or not again(arguments):
                 self._launch(arguments, keywords)
         except CubeError as error:
             raise shortened(error) from error.__cause__
@@ -344,12 +345,12 @@ class PreparedLaunch:
         self._plan = plan
         self._record = record
         self._key = key
-        self._again: Again | None = None
+        self._again: Launched | None = None
         self._native = native.attach(self, resolver.signature) if native is not None else None
 
     @short_tracebacks
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
-        if self._again is not None and not keywords and self._again.launched(arguments):
+        if self._again is not None and not keywords and self._again(arguments):
             return
         resolver, record, plan = self._resolver, self._record, self._plan
         values = resolver.bind(arguments, keywords)

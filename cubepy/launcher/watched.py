@@ -9,11 +9,12 @@ from typing import Any
 from cubepy import frontend
 from cubepy.records import dataclass
 
-__all__ = ["Watched", "watch"]
+__all__ = ["DELETED", "Watched", "watch"]
 
 _Names = dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]]
 _Cells = dict[int, tuple[types.CellType, Any]]
-_DELETED = object()
+#: What a name holds that is gone.
+DELETED = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,16 +27,20 @@ class Watched:
     def unchanged(self) -> bool:
         """Whether each still holds that very object. An equal one counts as a change."""
         for namespace, name, value in self.names:
-            if namespace.get(name, _DELETED) is not value:
+            if namespace.get(name, DELETED) is not value:
                 return False
-        return not self.cells or all(_content(cell) is value for cell, value in self.cells)
+        return not self.cells or self.cells_unchanged()
+
+    def cells_unchanged(self) -> bool:
+        """Whether the variables of closures do."""
+        return all(_content(cell) is value for cell, value in self.cells)
 
 
 def _content(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # deleted since
-        return _DELETED
+        return DELETED
 
 
 def watch(captures: frontend.Captures) -> Watched:

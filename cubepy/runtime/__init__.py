@@ -62,7 +62,7 @@ from cubepy.runtime.observation import (
     unobserve,
 )
 from cubepy.runtime.packing import Packer, grid_words, pack
-from cubepy.runtime.pattern import Pattern, pattern_of
+from cubepy.runtime.pattern import Launched, pattern_of
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch, quick_launch
 from cubepy.runtime.recording import Recording, capture, recording_here
@@ -116,6 +116,7 @@ __all__ = [
     "ExpectedVariable",
     "Grid",
     "HostEvent",
+    "Launched",
     "Lease",
     "LoadedKernel",
     "MemoryLaunch",
@@ -127,7 +128,6 @@ __all__ = [
     "Observed",
     "Observer",
     "Packer",
-    "Pattern",
     "Prints",
     "QuickLaunch",
     "Recording",

@@ -34,10 +34,7 @@ class Packer:
         formats = list(map(_format, abi.words))
         self._layout = struct.Struct("<" + "".join(formats))
         self._end = struct.Struct("<" + "".join(formats[-_GRID_WORDS:]))
-        #: The words of the arguments alone, given one by one.
-        self.pack_arguments: Callable[..., bytes] = struct.Struct(
-            "<" + "".join(formats[:-_GRID_WORDS])
-        ).pack
+        self._formats = formats[:-_GRID_WORDS]
 
     def block(self, numbers: Iterable[float]) -> bytes:
         """A new block."""
@@ -46,6 +43,17 @@ class Packer:
     def grid(self, grid: Grid) -> bytes:
         """The words behind those of the arguments."""
         return self._end.pack(*grid_words(grid))
+
+    def filler(self, ranks: Sequence[int]) -> Callable[..., bytes]:
+        """Makes a block of the address of each array and its other words, as bytes; of scalars; and
+        of the words behind the arguments. `ranks` are the axes of each parameter, 0 of scalars.
+        """
+        formats, own = "<", iter(self._formats)
+        for rank in ranks:
+            formats += next(own)
+            if rank:
+                formats += f"{sum(8 for _ in zip(range(2 * rank), own))}s"  # noqa: B905
+        return struct.Struct(f"{formats}{8 * _GRID_WORDS}s").pack
 
 
 def _format(word: Word) -> str:

@@ -206,7 +206,8 @@ class CpuDevice(Device):
         tasks, hint = code.tasks(grid), code.work(grid)
         if tasks and code.reports:
             return functools.partial(_launch_reporting, kernel, grid, tasks, hint)
-        return threads.block_launch(code.entry, tasks, code.arena_bytes, hint)
+        size = 8 * len(kernel.artifact.abi.words)
+        return entry.block_launch(code.entry, tasks, code.arena_bytes, hint, size)
 
     def words_replay(
         self, launches: Sequence[tuple[LoadedKernel, Grid, bytes]]

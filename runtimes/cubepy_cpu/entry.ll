@@ -848,7 +848,7 @@ forward:
 
 ; Launch what a command says with another block; as `cubepy_run`. A single task that is short needs
 ; neither a pool nor somebody who looks at the clock.
-define i64 @cubepy_run_block(ptr %context, ptr %command, ptr %block) {
+define internal i64 @run_block(ptr %context, ptr %command, ptr %block) {
 start:
   %entry = get ptr %command COMMAND_ENTRY
   %tasks = get i64 %command COMMAND_TASKS
@@ -868,6 +868,58 @@ long:
   %pool = get ptr %context CONTEXT_POOL
   %status = call i64 @cubepy_run(ptr %context, ptr %pool, ptr %entry, ptr %block, i64 %tasks, i64 %arena_bytes, i64 %hint)
   ret i64 %status
+}
+
+; The vectorcall function of what launches a command with a block in Python's bytes.
+define ptr @cubepy_block(ptr %self, ptr %args, i64 %counted, ptr %names) {
+start:
+  %type = get ptr %self OBJECT_TYPE
+  %offset = get i64 %type TYPE_VECTORCALL
+  %field = getelementptr i8, ptr %self, i64 %offset
+  %plan.at = getelementptr i8, ptr %field, i64 8
+  %plan = load ptr, ptr %plan.at
+  %context = get ptr %plan PLAN_CONTEXT
+  %count = and i64 %counted, 9223372036854775807
+  %one = icmp eq i64 %count, 1
+  %positional = icmp eq ptr %names, null
+  %usual = and i1 %one, %positional
+  br i1 %usual, label %look, label %forward
+look:
+  %bytes = load ptr, ptr %args
+  %bytes.type = get ptr %bytes OBJECT_TYPE
+  %wanted.type = get ptr %context CONTEXT_BYTES_TYPE
+  %right.type = icmp eq ptr %bytes.type, %wanted.type
+  br i1 %right.type, label %measure, label %forward
+measure:
+  %size = get i64 %bytes TUPLE_LENGTH
+  %wanted.size = get i64 %plan PLAN_BLOCK_BYTES
+  %right.size = icmp eq i64 %size, %wanted.size
+  br i1 %right.size, label %launch, label %forward
+launch:
+  %block = getelementptr i8, ptr %bytes, i64 $BYTES_CONTENT
+  %command = get ptr %plan PLAN_FIRST
+  %status = call i64 @run_block(ptr %context, ptr %command, ptr %block)
+  switch i64 %status, label %complain [
+    i64 $RUN_DONE, label %done
+    i64 $RUN_RAISED, label %raised
+    i64 $RUN_NO_MEMORY, label %forward
+  ]
+done:
+  %result = get ptr %context CONTEXT_NONE
+  %step = get i64 %context CONTEXT_NONE_REFERENCES
+  %references = load i64, ptr %result
+  %references.more = add i64 %references, %step
+  store i64 %references.more, ptr %result
+  ret ptr %result
+raised:
+  ret ptr null
+complain:
+  %complaint = get ptr %context CONTEXT_COMPLAIN
+  %answer = call ptr @PyObject_CallNoArgs(ptr %complaint)
+  ret ptr %answer
+forward:
+  %result.general = call ptr @forward(ptr %plan, ptr %self, ptr %args, i64 %counted, ptr %names)
+  ret ptr %result.general
 }
 
 ; Launch commands one after another; as `cubepy_run`, at the first that is not done.

@@ -79,9 +79,10 @@ class _Native:
         self._offset = base.__basicsize__
         self.kind = _subclass(base, self._offset)
 
-    def _attach(self, instance: object, plan: int) -> None:
+    def attach_plan(self, instance: object, plan: Plan) -> None:
+        """Let calls of an instance start in machine code, with this plan, which is to be kept."""
         words = (ctypes.c_int64 * 2).from_address(id(instance) + self._offset)
-        words[:] = [self._call, plan]
+        words[:] = [self._call, ctypes.addressof(plan)]
 
 
 class Kind(_Native):
@@ -93,7 +94,7 @@ class Kind(_Native):
     def attach(self, instance: object, parameters: Sequence[inspect.Parameter]) -> Entry:
         """Make an instance of `kind` callable, and give what it can be taught with."""
         entry = Entry(self._general, parameters)
-        self._attach(instance, entry.address)
+        self.attach_plan(instance, entry.plan)
         return entry
 
 
@@ -106,7 +107,7 @@ class Table(_Native):
     def attach(self, instance: object, known: dict[Any, Any]) -> object:
         """Let an instance answer from a dict; to be kept as long as the instance."""
         plan = Plan(context=ctypes.addressof(context), general=id(self._general), first=id(known))
-        self._attach(instance, ctypes.addressof(plan))
+        self.attach_plan(instance, plan)
         return plan, known
 
 
@@ -178,9 +179,9 @@ class Entry:
         self._leaving: list[_Known] = []
 
     @property
-    def address(self) -> int:
-        """Where the plan is."""
-        return ctypes.addressof(self._plan)
+    def plan(self) -> Plan:
+        """What machine code reads."""
+        return self._plan
 
     def learn(self, call: ExpectedCall) -> bool:
         """Take calls like this one in machine code from now on; whether that can be done."""
@@ -204,6 +205,49 @@ class Entry:
             earlier.record.next = 0 if later is None else later.address
         plan.first = known.address
         return True
+
+
+class BlockLaunch:
+    """Runs a kernel on a filled block and waits: what calls of it do that are not like others."""
+
+    __slots__ = ("_command", "_plan")
+
+    def __init__(self, command: Command, plan: Plan) -> None:
+        self._command = command
+        self._plan = plan
+
+    def __call__(self, block: bytes) -> None:
+        command = self._command
+        threads.run(command.entry, block, command.tasks, command.arena_bytes, command.hint)
+
+
+@functools.cache
+def _block_kind() -> _Native | None:
+    return None if probe.why_not() else _Native(BlockLaunch, "block")
+
+
+def block_launch(
+    entry: int, tasks: int, arena_bytes: int, work_hint: int, block_bytes: int
+) -> Callable[[bytes], None]:
+    """What runs a kernel on blocks of this size, again and again."""
+    command = Command(entry, None, tasks, arena_bytes, work_hint)
+    plan = Plan(
+        context=ctypes.addressof(context),
+        general=id(_RUN_BLOCK),
+        first=ctypes.addressof(command),
+        block_bytes=block_bytes,
+    )
+    native = _block_kind() if tasks else None
+    if native is None:
+        return BlockLaunch(command, plan)
+    if tasks == 1:
+        reserve_arena(arena_bytes)
+    launch: BlockLaunch = native.kind(command, plan)
+    native.attach_plan(launch, plan)
+    return launch
+
+
+_RUN_BLOCK = BlockLaunch.__call__  # machine code has a pointer to it
 
 
 def replay(launches: Sequence[tuple[Code, Grid, bytes]]) -> Callable[[], None] | None:

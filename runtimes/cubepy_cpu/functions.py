@@ -84,10 +84,6 @@ class Functions:
         return self._held("run", _NUMBER, *(_POINTER,) * 4, _NUMBER, _NUMBER, _NUMBER)
 
     @functools.cached_property
-    def run_block(self) -> _Function:
-        return self._held("run_block", _NUMBER, _POINTER, _POINTER, _POINTER)
-
-    @functools.cached_property
     def replay(self) -> _Function:
         return self._held("replay", _NUMBER, _POINTER, _POINTER, _NUMBER)
 
@@ -129,6 +125,7 @@ context = Context(
     array_type=id(np.ndarray),
     int_type=id(int),
     tuple_type=id(tuple),
+    bytes_type=id(bytes),
 )
 CONTEXT = ctypes.addressof(context)
 

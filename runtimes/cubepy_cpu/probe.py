@@ -29,6 +29,7 @@ FIELDS: Mapping[str, int] = {
     "TYPE_VECTORCALL": 56,
     "TUPLE_LENGTH": 16,
     "TUPLE_ITEMS": 24,
+    "BYTES_CONTENT": 32,
     "CELL_VALUE": 16,
     "SCALAR_VALUE": 16,
     "ARRAY_DATA": 16,
@@ -93,6 +94,9 @@ def _compared() -> Iterator[tuple[str, bool]]:
     yield "a float", ctypes.c_double.from_address(id(1.5) + FIELDS["SCALAR_VALUE"]).value == 1.5
     pair = ("a", "b")
     yield "a tuple", (_word(pair, "TUPLE_LENGTH"), _word(pair, "TUPLE_ITEMS")) == (2, id("a"))
+    text = b"0123456789"
+    content = ctypes.string_at(id(text) + FIELDS["BYTES_CONTENT"], len(text))
+    yield "bytes", (_word(text, "TUPLE_LENGTH"), content) == (len(text), text)
     yield "a cell", _word(types.CellType("content"), "CELL_VALUE") == id("content")
     yield "a NumPy scalar", all(_scalar_as_expected(value) for value in _scalars())
     yield "a Buffer", -1 not in buffer_offsets().values()

@@ -43,6 +43,7 @@ class Context(ctypes.Structure):
         ("array_type", _POINTER),
         ("int_type", _POINTER),
         ("tuple_type", _POINTER),
+        ("bytes_type", _POINTER),
         ("arena", _POINTER),  # for launches that hold Python's lock
     )
 
@@ -137,7 +138,7 @@ class Record(ctypes.Structure):
 class Plan(ctypes.Structure):
     """What an instance of a native kind knows: its records, and the function for other calls.
 
-    Of a table `first` is the dict.
+    Of a table `first` is the dict, of a launch with blocks the command.
     """
 
     _fields_ = (

@@ -8,25 +8,22 @@ sharing, anew after a fork, and ends in an exit handler.
 from __future__ import annotations
 
 import atexit
-import ctypes
 import operator
 import os
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cubepy.config import current
 from cubepy.errors import ArgumentError
 from cubepy.late import late_import
-from cubepy_cpu import worker_code
-from cubepy_cpu.functions import CONTEXT, context, explain, functions, reserve_arena
+from cubepy_cpu.functions import CONTEXT, context, explain, functions
 from cubepy_cpu.host import processor_count
 from cubepy_cpu.structures import Command
 
 if TYPE_CHECKING:
     from cubepy_cpu.pool import Pool
 
-__all__ = ["block_launch", "num_threads", "replay", "run", "set_num_threads"]
+__all__ = ["num_threads", "replay", "run", "set_num_threads"]
 
 
 class _State:
@@ -60,28 +57,6 @@ def run(
     """
     if tasks > 0:
         (_state.pool or _make_pool()).run(entry, arguments, tasks, arena_bytes, work_hint)
-
-
-def block_launch(
-    entry: int, tasks: int, arena_bytes: int, work_hint: int
-) -> Callable[[bytes], None]:
-    """What calls `run` with these and a block of arguments, again and again."""
-    if tasks <= 0 or not functions().native:
-        return lambda block: run(entry, block, tasks, arena_bytes, work_hint)
-    if tasks == 1:
-        reserve_arena(arena_bytes)
-    run_block = functions().run_block
-    command = Command(entry, None, tasks, arena_bytes, work_hint)
-    address = ctypes.addressof(command)
-
-    def launch(block: bytes, kept: object = command) -> None:
-        status = run_block(CONTEXT, address, block)
-        if status == worker_code.RUN_NO_MEMORY and _state.pool is None:
-            run(entry, block, tasks, arena_bytes, work_hint)
-        elif status:
-            explain(status, arena_bytes)
-
-    return launch
 
 
 def replay(commands: int, count: int) -> None:
