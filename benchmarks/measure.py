@@ -54,6 +54,8 @@ def _ours(row: Row) -> dict[str, Call]:
     """Our kernel in its variants, each with its answer checked."""
     calls = {}
     for name, variant in VARIANTS.items():
+        if row.trusts_checks and variant.get("check") == "unchecked":
+            continue
         if "contract" in variant:
             row.check_contracted(name, row.result(**variant))
         else:

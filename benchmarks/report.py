@@ -38,7 +38,7 @@ def table(result: Result) -> Table:
             row["row"], _number(row["best_ms"]["ours"]),
             *(_number(row["best_ms"].get(peer)) for peer in peers),
             against, _number(row["limit_over_ours"]),
-            _number(over["unchecked"]), _number(over["contract"]),
+            _number(over.get("unchecked")), _number(over["contract"]),
         )  # fmt: skip
     return shown
 

@@ -23,6 +23,7 @@ class Row:
 
     `arguments` are the OpenCL kernel's, in order, arrays flat or not; `launch` makes a call of a
     kernel on the same arguments, with a kind of check. `is_right` sees the arrays after one call.
+    `trusts_checks`: the kernel leaves it to the checked mode that nothing outside is touched.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Row:
     local_sizes: tuple[tuple[int, ...] | None, ...] = (None,)
     moved_bytes: int | None = None
     flops: int | None = None
+    trusts_checks: bool = False
 
     def ours(self, arguments: list[Any], *, check: str = "auto", contract: bool = False) -> Call:
         """A call of our kernel on these arguments."""

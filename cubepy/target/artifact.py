@@ -28,8 +28,9 @@ class Schedule(Enum):
 
     CUBES: task t is the cube with CUBE_POS t. ROWS: the launch is seen as rows of units along x
     (`row_units` = count_x * dim_x, or the extent of x where the launch is over a shape; rows = all
-    y, z positions) and each row is cut into pieces of `Artifact.task_units` units: task t is piece
-    t % pieces of row t // pieces. COLUMNS: the same with x and y in each other's place.
+    y, z positions), `Artifact.task_rows` neighbours along y are a band (the last of them may have
+    fewer), and each band is cut into pieces of `Artifact.task_units` units a row: task t is piece
+    t % pieces of band t // pieces. COLUMNS: the same with x and y in each other's place.
     """
 
     CUBES = "cubes"
@@ -62,6 +63,7 @@ class Artifact:
     binary: bytes = b""
     schedule: Schedule = Schedule.CUBES
     task_units: int = 0
+    task_rows: int = 1
     over: bool = False
     arena_bytes: int = 0
     work_per_unit: int = 1

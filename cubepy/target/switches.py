@@ -13,11 +13,13 @@ __all__ = ["OPTIMIZATIONS"]
 #: What each does where it is not switched off.
 OPTIMIZATIONS: Mapping[str, str] = {
     "addresses": "addresses move on where their subscripts are made, outside of loops",
+    "bands": "gangs of several rows, where what a loop loads for one serves all",
     "columns": "lanes run along y where memory does",
     "divisions": "`i // n`, `i % n` along the lanes by one scalar division a vector",
     "facts": "a version of the code without masks and tests, behind a test of its guards",
     "neighbours": "`x[4*i]`, `x[4*i + 1]` … as whole vectors and shuffles",
     "several": "several vectors a gang, so that latency is hidden",
+    "staging": "what all rows of a task read in a loop is copied side by side first",
     "strided": "elements a few or a run-time number apart without gathers",
     "tallies": "buffers only counted in are counted in by each thread for itself",
     "together": "loops and arms without masks while all lanes go the same way",

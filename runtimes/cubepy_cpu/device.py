@@ -148,6 +148,7 @@ class CpuDevice(Device):
             entry=address,
             schedule=artifact.schedule,
             task_units=artifact.task_units,
+            task_rows=artifact.task_rows,
             cube_units=x * y * z,
             arena_bytes=artifact.arena_bytes,
             work_per_unit=artifact.work_per_unit,

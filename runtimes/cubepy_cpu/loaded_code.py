@@ -16,6 +16,7 @@ class Code:
     entry: int
     schedule: Schedule
     task_units: int
+    task_rows: int
     cube_units: int
     arena_bytes: int
     work_per_unit: int
@@ -29,7 +30,7 @@ class Code:
         x, y, z = grid.extent
         if self.schedule is Schedule.COLUMNS:
             x, y = y, x
-        return -(-x // self.task_units) * y * z
+        return -(-x // self.task_units) * -(-y // self.task_rows) * z
 
     def work(self, grid: Grid) -> int:
         """Roughly how many nanoseconds one thread needs: a vector operation takes about one."""

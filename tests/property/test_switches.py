@@ -112,6 +112,16 @@ def transposed(x: Tensor[f32], out: Tensor[f32]) -> None:
         out[i, j] = x[i, j]
 
 
+@cb.cube
+def product(a: Tensor[f32], b: Tensor[f32], out: Tensor[f32]) -> None:
+    """Columns that a loop reads for every row."""
+    i, j = cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_X
+    total = 0.0
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    out[i, j] = total
+
+
 def launches() -> list[tuple[Any, tuple[Any, ...]]]:
     """Kernels that have something for every switch."""
     plane = np.zeros((16, 16), np.float32)
@@ -120,6 +130,7 @@ def launches() -> list[tuple[Any, tuple[Any, ...]]]:
         (pieces.over(256), (bytes_, np.int32(16), line)),
         (pairs.over(128), (line, line.copy())),
         (transposed.over((16, 16)), (plane.T, plane.copy().T)),
+        (product.over((16, 16)), (plane, plane.copy(), plane.copy())),
         (examples.histogram.over(768), (bytes_, np.zeros(256, np.uint32))),
         (examples.register_tiles[1, 16], (plane, plane.copy(), plane.copy())),
     ]
@@ -150,5 +161,5 @@ def test_each_pass_that_can_be_switched_off_changes_some_kernel() -> None:
 
 
 def test_unknown_switch_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ConfigError, match="no optimisation 'speed': known are addresses, columns"):
+    with pytest.raises(ConfigError, match="no optimisation 'speed': known are addresses, bands"):
         Target.parse("cpu+without=strided,speed")

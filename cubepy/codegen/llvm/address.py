@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.types import memory_type
-from cubepy.codegen.llvm.values import Value
+from cubepy.codegen.llvm.values import Value, each_part
 from cubepy.ir import INDEX, BufferType, Op, PrivateType, SharedType, StrideClass
 from cubepy.records import dataclass, replace
 from cubepy.target import WordKind
@@ -47,6 +47,11 @@ class Address:
     def uniform(self) -> bool:
         """Whether every lane goes to one place."""
         return not self.bases and not self.vectors and self.stride == 0 and not self.step
+
+    def of_part(self, part: int) -> tuple[str, str]:
+        """What tells a part's place from that of others."""
+        base = self.bases[part] if self.bases else ""
+        return base, self.vectors[part] if self.vectors else ""
 
     @property
     def contiguous(self) -> bool:
@@ -115,6 +120,20 @@ def _moved(gang: Gang, value: Value, pointer: str, element: str, factor: str) ->
     return gang.w.value(f"getelementptr {element}, ptr {pointer}, i64 {offset}")
 
 
+def _part_terms(gang: Gang, value: Value, factor: str) -> tuple[str, ...]:
+    """What a subscript of one number a part adds to an offset, made where the subscript is."""
+
+    def make() -> tuple[str, ...]:
+        return each_part(lambda name: _times(gang, name, factor), value.names)
+
+    if value.hook is None or not gang.module.target.does("addresses"):
+        return make()
+    if factor not in value.multiples:
+        with gang.w.at(value.hook):
+            value.multiples[factor] = make()
+    return value.multiples[factor]
+
+
 def address_of(gang: Gang, memory: Op, indices: Sequence[Op]) -> Address:
     """The address of an access to a buffer or to shared memory."""
     shared: list[Term] = []
@@ -128,8 +147,8 @@ def address_of(gang: Gang, memory: Op, indices: Sequence[Op]) -> Address:
         if value.shape.level == 0:
             shared.append((value, factor))
         elif value.shape.level == 1:
-            terms = [_times(gang, name, factor) for name in gang.bases(index)]
-            bases = [_add(gang, total, term) for total, term in zip(bases, terms, strict=True)]
+            moved = _part_terms(gang, value, factor)
+            bases = list(each_part(lambda total, term: _add(gang, total, term), bases, moved))
             stride += value.shape.stride * (known or 0)
             if known is None and value.shape.stride:
                 step = _add(gang, step, _times(gang, factor, str(value.shape.stride)))

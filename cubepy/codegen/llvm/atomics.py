@@ -16,6 +16,7 @@ from cubepy.codegen.llvm.bounds import bounds_of
 from cubepy.codegen.llvm.elementwise import ELEMENTWISE
 from cubepy.codegen.llvm.gang import Gang, Mask
 from cubepy.codegen.llvm.lane_loop import each_lane, spill
+from cubepy.codegen.llvm.limits import limits_of
 from cubepy.codegen.llvm.tallies import COPIES, Tally, count
 from cubepy.codegen.llvm.types import memory_type, register_type
 from cubepy.ir import BufferType, Op, Scalar, SharedType, ops
@@ -48,25 +49,33 @@ def emit_atomic(gang: Gang, op: Op) -> None:
     assert isinstance(memory.type, BufferType | SharedType)
     indices = op.operands[1 : 1 + memory.type.rank]
     gang.module.notes.op = op
-    mask = access_mask(gang, bounds_of(gang, op, memory, indices))
     tally = gang.module.tallies.get(memory)
     if tally is not None:
-        _by_cases(gang, op, tally, mask)
+        _by_cases(gang, op, tally)
         return
-    _on_memory(gang, op, mask)
+    _on_memory(gang, op, access_mask(gang, bounds_of(gang, op, memory, indices)))
 
 
-def _by_cases(gang: Gang, op: Op, tally: Tally, mask: Mask) -> None:
-    """In copies while the buffer is small; nobody asks for the old values."""
-    gang.accesses(op.operands[0], f"counted in {COPIES} copies of each thread while it is small")
+def _by_cases(gang: Gang, op: Op, tally: Tally) -> None:
+    """In copies while the buffer is small; nobody asks for the old values. What lies outside of the
+    buffer but inside of the copies may be counted there: nobody adds it up.
+    """
+    memory, index, value = op.operands
+    gang.accesses(memory, f"counted in {COPIES} copies of each thread while it is small")
     copies, shared, join = gang.fresh_labels("copies", "shared", "join")
-    gang.vectors(op.operands[1])  # spread before the cases part
-    gang.vectors(op.operands[2])
+    gang.vectors(index)  # spread before the cases part
+    gang.vectors(value)
+    limits = limits_of(index)
+    roomy = limits is not None and limits[0] >= 0 and limits[1] < tally.step
+    mask = gang.mask if roomy else access_mask(gang, bounds_of(gang, op, memory, [index]))
     gang.w.branch(tally.small, copies, shared, likely=True)
     gang.w.begin(copies)
     count(gang, op, tally, mask)
     gang.w.jump(join)
     gang.w.begin(shared)
+    if roomy:
+        with gang.rare_case():
+            mask = access_mask(gang, bounds_of(gang, op, memory, [index]))
     _on_memory(gang, op, mask)
     gang.w.jump(join)
     gang.w.begin(join)

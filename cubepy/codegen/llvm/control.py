@@ -24,7 +24,7 @@ from cubepy.target import Topic
 
 _EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
 
-__all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while"]
+__all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while", "uniform_trips"]
 
 
 def _finish(gang: Gang, op: Op, mask: Mask) -> None:
@@ -304,7 +304,7 @@ def emit_for(gang: Gang, op: Op) -> None:
     together = runs_together(gang, op)
     _write_down(gang, op, together=together)
     if all(gang.values[operand].shape.level == 0 for operand in op.operands):
-        trips = _uniform_trips(gang, op, scalar)
+        trips = uniform_trips(gang, op, scalar)
         scope = _open_scope(gang, op, latch, end)
         _run_trips(gang, op, start, scope, lambda counter: _below(gang, scalar, counter, trips))
     else:
@@ -361,6 +361,7 @@ def _run_trips(
     gang.w.branch(test(now.counter), body, after or scope.end)
     gang.begin(body)
     gang.values[variable] = gang.value(shape, now.variable)
+    gang.trips[op] = now.counter
     _start_trip(gang, scope, mask)
     gang.scopes.append(scope)
     gang.emit_region(gang, op.regions[0])
@@ -404,7 +405,8 @@ def _staying(
     return gang.any(staying)
 
 
-def _uniform_trips(gang: Gang, op: Op, scalar: Scalar) -> str:
+def uniform_trips(gang: Gang, op: Op, scalar: Scalar) -> str:
+    """The trips of a loop whose range all units share."""
     start, stop, step = (gang.scalar(operand) for operand in op.operands)
     return _count_trips(gang.one, scalar, start, stop, step)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cubepy.ir import BufferType, Kernel, Op, Region, StrideClass, Trait, ops
+from cubepy.ir import BufferType, Kernel, Op, Region, StrideClass, Trait, ops, walk
 
-__all__ = ["LOOP_WEIGHT", "runs_along_y"]
+__all__ = ["LOOP_WEIGHT", "knows_only_its_place", "runs_along_y"]
 
 _FREE = frozenset(
     [f"{name}_{axis}" for name in ("absolute_pos", "extent", "cube_count") for axis in "xyz"]
@@ -22,14 +22,22 @@ LOOP_WEIGHT = 16
 _DEPTH = 12
 
 
+def knows_only_its_place(kernel: Kernel) -> bool:
+    """Whether units ask for nothing but where they are along the axes of the launch."""
+    return not any(
+        not op.operands and not op.regions and op.opdef.has(Trait.PURE | Trait.VARYING)
+        and op.opdef is not ops.CONST and op.opdef.name not in _FREE
+        for op in walk(kernel.body)
+    )  # fmt: skip
+
+
 def runs_along_y(kernel: Kernel) -> bool:
     """Whether more accesses have neighbours along y than along x."""
+    if not knows_only_its_place(kernel):
+        return False
     weights = {"absolute_pos_x": 0, "absolute_pos_y": 0}
     for op, weight in _weighted(kernel.body, 1):
-        if not op.operands and not op.regions and op.opdef.has(Trait.PURE | Trait.VARYING):
-            if op.opdef is not ops.CONST and op.opdef.name not in _FREE:
-                return False
-        elif op.opdef in (ops.LOAD, ops.STORE):
+        if op.opdef in (ops.LOAD, ops.STORE):
             for name in _neighbours(op):
                 weights[name] += weight
     return weights["absolute_pos_y"] > weights["absolute_pos_x"]

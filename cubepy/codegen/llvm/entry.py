@@ -7,23 +7,20 @@ runs the guard of `guards.py` and then the fast or the careful version of the bo
 
 from __future__ import annotations
 
-from math import prod
-
-from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
+from cubepy.codegen.llvm.band_tasks import emit_bands
+from cubepy.codegen.llvm.gang import Gang, Mask, Module
 from cubepy.codegen.llvm.guards import guard_code
-from cubepy.codegen.llvm.intervals import column_intervals, cube_intervals, row_intervals
-from cubepy.codegen.llvm.layout import plan_layout, uniform_memory
+from cubepy.codegen.llvm.intervals import cube_intervals
+from cubepy.codegen.llvm.layout import plan_layout
 from cubepy.codegen.llvm.masking import lanes_until
 from cubepy.codegen.llvm.module_text import assemble
-from cubepy.codegen.llvm.notes import EDGES
-from cubepy.codegen.llvm.positions import emit_positions
-from cubepy.codegen.llvm.segments import emit_segmented, exits_by_gang, needs_segments
-from cubepy.codegen.llvm.tallies import close_tallies, open_tallies
-from cubepy.codegen.llvm.walk import emit_region
+from cubepy.codegen.llvm.rows import emit_rows
+from cubepy.codegen.llvm.segments import emit_segmented, needs_segments
+from cubepy.codegen.llvm.task_loop import close_task_loop, open_task_loop
+from cubepy.codegen.llvm.versions import Versions, shared_bytes
 from cubepy.codegen.llvm.writer import Writer
-from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Scalar, SharedType, Trait, ops, walk
-from cubepy.ir.analyses import Assumptions, Uniformity, analyze_uniformity, find_assumptions
-from cubepy.target import Artifact, Decision, Schedule, Target, Topic, WordKind, abi_of
+from cubepy.ir import Access, BufferType, Kernel, ops, walk
+from cubepy.target import Artifact, Target, WordKind, abi_of
 
 __all__ = ["emit_cpu"]
 
@@ -41,9 +38,11 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
     )  # fmt: skip
     module.fast_math = str(kernel.options.get("fast_math", "")).replace(",", " ")
     _place_shared(kernel, module)
-    versions = _Versions(kernel, module)
-    if layout.schedule.crosses_cubes:
-        _rows(module, versions)
+    versions = Versions(kernel, module)
+    if layout.banded:
+        emit_bands(module, versions)
+    elif layout.schedule.crosses_cubes:
+        emit_rows(module, versions)
     else:
         _cubes(module, versions)
     symbol = f"cubepy_{kernel.name}"
@@ -56,6 +55,7 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
         ),
         schedule=layout.schedule,
         task_units=layout.task_units if layout.schedule.crosses_cubes else 0,
+        task_rows=layout.task_rows,
         over=any(op.opdef in _EXTENTS for op in walk(kernel.body)),
         arena_bytes=module.arena_bytes, work_per_unit=layout.work, line_map=line_map,
         faults=tuple(module.faults), prints=tuple(module.prints), decisions=versions.decisions(),
@@ -65,230 +65,16 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
 def _place_shared(kernel: Kernel, module: Module) -> None:
     for op in walk(kernel.body):
         if op.opdef is ops.SHARED:
-            module.reserve(op, _bytes(op))
-
-
-def _bytes(op: Op) -> int:
-    """The size of a shared array."""
-    assert isinstance(op.type, SharedType)
-    return prod(op.type.shape) * op.type.element.size
-
-
-class _Versions:
-    """The body in its two versions, and what each takes for granted."""
-
-    def __init__(self, kernel: Kernel, module: Module) -> None:
-        self.kernel, self.module = kernel, module
-        self.two = module.layout.schedule.crosses_cubes  # whether there is a fast version
-        self.given = _extent_guards(kernel) if module.layout.schedule.crosses_cubes else {}
-        self.by_mask = (
-            exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
-        )
-        self.careful = self._analyze(Assumptions(conditions=self.given))
-        found = Assumptions()
-        if module.target.does("facts"):
-            found = find_assumptions(kernel.body, self.careful, self.given)
-        self.assumptions = found
-        self.two = self.two or bool(found)
-        module.notes.unbounded = found.unbounded
-        self.fast = self._analyze(
-            Assumptions(
-                conditions={**self.given, **found.conditions},
-                inside=found.inside,
-                exact=found.exact,
-            )
-        )
-        self.positions = [
-            op for op in walk(kernel.body)
-            if not op.operands and not op.regions and op.opdef.has(Trait.PURE) and op.type == INDEX
-            and op.opdef is not ops.CONST
-        ]  # fmt: skip
-
-    def _analyze(self, assumptions: Assumptions) -> Uniformity:
-        return analyze_uniformity(
-            self.kernel.body,
-            params=self.kernel.params,
-            seed=self.module.layout.seed_shape,
-            uniform_load=uniform_memory,
-            assumed=assumptions.conditions,
-            exact_widenings=assumptions.exact,
-            never_together=self.by_mask,
-        )
-
-    def gang(self, *, fast: bool, place: dict[str, str]) -> Gang:
-        """A gang at a place, with parameters and positions ready."""
-        self.begin(fast=fast)
-        gang = Gang(
-            module=self.module,
-            analysis=self.fast if fast else self.careful,
-            emit_region=emit_region,
-            inside=self.assumptions.inside if fast else frozenset(),
-            place=place,
-        )
-        for param in self.kernel.params:
-            if isinstance(param.type, Scalar):
-                gang.define(param, (self.module.scalar_argument(param),))
-        emit_positions(gang, self.positions)
-        return gang
-
-    def begin(self, *, fast: bool) -> None:
-        """From here on the fast version, or the only one, is emitted, or else the careful one."""
-        self.module.notes.version = EDGES if not fast and self.two else ""
-
-    def body(self, gang: Gang, mask: Mask, end: str) -> None:
-        """The kernel's body for one gang; ends with a jump to `end`."""
-        (done,) = gang.fresh_labels("done")
-        gang.mask = mask
-        returns_part = any(
-            op.opdef is ops.RETURN and op not in gang.analysis.jumps
-            for op in walk(self.kernel.body)
-        )
-        cells = gang.mask_cells(mask) if returns_part else ()
-        gang.scopes.append(Scope(op=None, next=done, end=done, alive=cells, trip=cells))
-        emit_region(gang, self.kernel.body)
-        if not gang.dead:
-            gang.w.jump(done)
-        gang.begin(done)
-        gang.w.jump(end)
-
-    def decisions(self) -> tuple[Decision, ...]:
-        """What was chosen, for people."""
-        layout, module = self.module.layout, self.module
-        memory = [
-            Decision(
-                topic=Topic.MEMORY, loc=op.loc, subject=op.name,
-                text=f"{_bytes(op)} bytes shared by a cube, in the thread's own arena",
-            )
-            for op in walk(self.kernel.body) if op.opdef is ops.SHARED
-        ]  # fmt: skip
-        gang = Decision(topic=Topic.GANG, loc=self.kernel.loc, text=layout.description)
-        return (gang, *memory, *module.notes.decisions())
-
-
-def _extent_guards(kernel: Kernel) -> dict[Op, bool]:
-    """Guards that hold by the way rows are cut: a position below its extent."""
-    given: dict[Op, bool] = {}
-    for op in walk(kernel.body):
-        if op.opdef is ops.LT and all(not operand.operands for operand in op.operands):
-            names = (op.operands[0].opdef.name, op.operands[1].opdef.name)
-            if names in {(f"absolute_pos_{axis}", f"extent_{axis}") for axis in "xyz"}:
-                given[op] = True
-        if op.opdef is ops.BIT_AND and all(operand in given for operand in op.operands):
-            given[op] = True
-    return given
-
-
-# ── rows ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _task_loop(module: Module, kernel: Kernel) -> str:
-    """Open the loop over tasks; gives the task's number. The caller jumps to `task_next`."""
-    w, layout = module.w, module.layout
-    open_tallies(
-        module, kernel, layout.task_units if layout.schedule.crosses_cubes else layout.units
-    )
-    before = w.label
-    w.jump("tasks")
-    w.begin("tasks")
-    w.line(f"%task = phi i64 [ %task_begin, %{before} ], [ %task_after, %task_next ]")
-    more = w.value("icmp slt i64 %task, %task_end")
-    w.branch(more, "task_body", "finish")
-    w.begin("task_body")
-    return "%task"
-
-
-def _close_task_loop(module: Module) -> None:
-    w = module.w
-    w.begin("task_next")
-    w.line("%task_after = add i64 %task, 1")
-    w.jump("tasks")
-    w.begin("finish")
-    close_tallies(module)
-    w.line("ret void")
-
-
-def _rows(module: Module, versions: _Versions) -> None:
-    w, layout = module.w, module.layout
-    extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
-    task = _task_loop(module, versions.kernel)
-    size = layout.task_units
-    along, across = "xyz".index(layout.along), "xyz".index(layout.across)
-    pieces = w.value(f"udiv i64 {w.value(f'add i64 {extents[along]}, {size - 1}')}, {size}")
-    row, piece = w.value(f"udiv i64 {task}, {pieces}"), w.value(f"urem i64 {task}, {pieces}")
-    y = w.value(f"urem i64 {row}, {extents[across]}")
-    z = w.value(f"udiv i64 {row}, {extents[across]}")
-    place = {layout.along: "%x", layout.across: y, "z": z}
-    bounds = row_intervals if layout.schedule is Schedule.ROWS else column_intervals
-    first = w.value(f"mul i64 {piece}, {size}")
-    limit = w.value(f"add i64 {first}, {size}")
-    last = w.value(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {extents[along]})")
-    module.declared["llvm.smin.i64"] = "declare i64 @llvm.smin.i64(i64, i64)"
-    body = versions.kernel.body
-    piece_ok = "true"
-    if versions.assumptions:
-        span = w.value(f"sub i64 {last}, {first}")
-        full = w.value(f"and i64 {span}, -{layout.width}")
-        final = w.value(f"sub i64 {w.value(f'add i64 {first}, {full}')}, 1")
-        intervals = bounds(module, first, final, y, z)
-        piece_ok = guard_code(module, body, versions.assumptions, intervals)
-    before = w.label
-    w.jump("gangs")
-    w.begin("gangs")
-    w.line(f"%x = phi i64 [ {first}, %{before} ], [ %x_after, %gang_next ]")
-    w.branch(w.value(f"icmp slt i64 %x, {last}"), "gang", "task_next")
-    w.begin("gang")
-    after = w.value(f"add i64 %x, {layout.width}")
-    whole = w.value(f"icmp sle i64 {after}, {last}")
-    w.branch(whole, "whole", "careful")
-    w.begin("whole")
-    if versions.assumptions:
-        w.branch(piece_ok, "fast", "look", likely=True)
-        w.begin("look")
-        intervals = bounds(module, "%x", w.value(f"sub i64 {after}, 1"), y, z)
-        w.branch(guard_code(module, body, versions.assumptions, intervals), "fast", "careful")
-    else:
-        w.jump("fast")
-    w.begin("fast")
-    gang = versions.gang(fast=True, place=place)
-    versions.body(gang, None, "gang_next")
-    w.begin("careful")
-    _careful_gangs(module, versions, place, after, last)
-    w.begin("gang_next")
-    w.line(f"%x_after = add i64 %x, {layout.width}")
-    w.jump("gangs")
-    _close_task_loop(module)
-
-
-def _careful_gangs(
-    module: Module, versions: _Versions, place: dict[str, str], after: str, last: str
-) -> None:
-    """A gang's units the careful way, one vector at a time; ends with a jump to `gang_next`."""
-    w, layout = module.w, module.layout
-    if layout.parts == 1:
-        gang = versions.gang(fast=False, place=place)
-        versions.body(gang, lanes_until(gang, "%x", last), "gang_next")
-        return
-    stop = w.value(f"call i64 @llvm.smin.i64(i64 {after}, i64 {last})")
-    w.jump("vectors")
-    w.begin("vectors")
-    w.line("%part = phi i64 [ %x, %careful ], [ %part_after, %vector_next ]")
-    w.branch(w.value(f"icmp slt i64 %part, {stop}"), "vector", "gang_next")
-    w.begin("vector")
-    with module.laid_out(layout.narrow()):
-        gang = versions.gang(fast=False, place={**place, layout.along: "%part"})
-        versions.body(gang, lanes_until(gang, "%part", stop), "vector_next")
-    w.begin("vector_next")
-    w.line(f"%part_after = add i64 %part, {layout.lanes}")
-    w.jump("vectors")
+            module.reserve(op, shared_bytes(op))
 
 
 # ── cubes ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _cubes(module: Module, versions: _Versions) -> None:
+def _cubes(module: Module, versions: Versions) -> None:
     w = module.w
     counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
-    task = _task_loop(module, versions.kernel)
+    task = open_task_loop(module, versions.kernel)
     place = {
         "cube": task,
         "cx": w.value(f"urem i64 {task}, {counts[0]}"),
@@ -297,7 +83,7 @@ def _cubes(module: Module, versions: _Versions) -> None:
     }
     if not versions.assumptions:
         _cube_body(module, versions, place, fast=False)
-        _close_task_loop(module)
+        close_task_loop(module)
         return
     intervals = cube_intervals(module, place)
     test = guard_code(module, versions.kernel.body, versions.assumptions, intervals)
@@ -305,10 +91,10 @@ def _cubes(module: Module, versions: _Versions) -> None:
     for fast in (True, False):
         w.begin("fast" if fast else "careful")
         _cube_body(module, versions, place, fast=fast)
-    _close_task_loop(module)
+    close_task_loop(module)
 
 
-def _cube_body(module: Module, versions: _Versions, place: dict[str, str], *, fast: bool) -> None:
+def _cube_body(module: Module, versions: Versions, place: dict[str, str], *, fast: bool) -> None:
     layout, w = module.layout, module.w
     versions.begin(fast=fast)
     if needs_segments(versions.kernel, layout):

@@ -21,7 +21,7 @@ from cubepy.ir.analyses import Shape, Uniformity
 from cubepy.records import dataclass, field
 from cubepy.target import Abi, Fault, Print, Target, Topic, WordKind
 
-__all__ = ["Gang", "Mask", "Module", "Scope", "Slot", "Tally"]
+__all__ = ["Gang", "Mask", "Module", "Scope", "Slot", "Stage", "Tally"]
 
 Mask = tuple[str, ...] | None
 
@@ -39,6 +39,17 @@ class Tally:
     offset: int
     step: int
     small: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Where the vectors of a load in a loop lie, see `staging.py`: in its first trip at `starts`,
+    one pointer a vector of a row, and `step` bytes further in each trip.
+    """
+
+    loop: Op
+    starts: tuple[str, ...]
+    step: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -186,6 +197,8 @@ class Gang:
     dead: bool = False
     beside: bool = False
     segment: bool = False
+    staged: Mapping[Op, Stage] = field(default_factory=dict)
+    trips: dict[Op, str] = field(default_factory=dict)
     private_array: Callable[[Gang, Op], tuple[str, ...]] | None = None
 
     @property

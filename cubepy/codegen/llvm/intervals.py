@@ -6,12 +6,30 @@ from collections.abc import Mapping
 
 from cubepy.codegen.llvm.gang import Module
 from cubepy.codegen.llvm.guards import Interval
-from cubepy.target import WordKind
+from cubepy.target import Schedule, WordKind
 
-__all__ = ["column_intervals", "cube_intervals", "row_intervals"]
+__all__ = ["cube_intervals", "launch_intervals"]
 
 
-def row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mapping[str, Interval]:
+def launch_intervals(
+    module: Module, along: Interval, across: Interval, z: str
+) -> Mapping[str, Interval]:
+    """Bounds of each position over units `along` the rows number `across` of a launch."""
+    layout = module.layout
+    if layout.schedule is Schedule.ROWS and not layout.banded:
+        return _row_intervals(module, *along, across[0], z)
+    result = {
+        f"absolute_pos_{layout.along}": along,
+        f"absolute_pos_{layout.across}": across,
+        "absolute_pos_z": (z, z),
+    }
+    for number, axis in enumerate("xyz"):
+        for name, kind in (("extent", WordKind.EXTENT), ("cube_count", WordKind.CUBE_COUNT)):
+            result[f"{name}_{axis}"] = (module.word(kind, axis=number),) * 2
+    return result
+
+
+def _row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mapping[str, Interval]:
     """Bounds of each position over units low..high of a row."""
     w, (dim_x, dim_y, dim_z) = module.w, module.layout.cube_dim
     units = dim_x * dim_y * dim_z
@@ -45,19 +63,6 @@ def row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mappin
         **{f"cube_count_{axis}": (count, count) for axis, count in zip("xyz", counts, strict=True)},
         **{f"extent_{axis}": (extent, extent) for axis, extent in zip("xyz", extents, strict=True)},
     }
-
-
-def column_intervals(module: Module, low: str, high: str, x: str, z: str) -> Mapping[str, Interval]:
-    """Bounds of each position over units low..high of a column."""
-    result: dict[str, Interval] = {
-        "absolute_pos_x": (x, x),
-        "absolute_pos_y": (low, high),
-        "absolute_pos_z": (z, z),
-    }
-    for number, axis in enumerate("xyz"):
-        for name, kind in (("extent", WordKind.EXTENT), ("cube_count", WordKind.CUBE_COUNT)):
-            result[f"{name}_{axis}"] = (module.word(kind, axis=number),) * 2
-    return result
 
 
 def cube_intervals(module: Module, place: Mapping[str, str]) -> Mapping[str, Interval]:

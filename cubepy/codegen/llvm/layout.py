@@ -9,6 +9,7 @@ gang, affine in the lane, or varying.
 
 from __future__ import annotations
 
+from cubepy.codegen.llvm.bands import rows_and_vectors
 from cubepy.codegen.llvm.direction import LOOP_WEIGHT, runs_along_y
 from cubepy.codegen.llvm.pressure import held_in_loops
 from cubepy.errors import ConfigError
@@ -40,11 +41,13 @@ _LONG, _VERY_LONG = 400, 1200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """`lanes` units a vector, `parts` vectors a gang; `work` estimates the operations of one
-    unit. `why` and `order` say for people why the gang is so wide, and which units are in it.
+    """`lanes` units a vector, `parts` vectors a gang, which lie in `rows` rows one below the
+    other; `work` estimates the operations of one unit. `why` and `order` say for people why the
+    gang is so wide, and which units are in it.
 
-    `reach` is the width of the kernel's widest gang: what positions are over one gang they are over
-    any other, so that versions of different widths can be analysed as one.
+    `reach` is the width of the kernel's widest gang, and `banded` tells whether some gang has
+    several rows: what positions are over one gang they are over any other, so that versions of
+    different widths can be analysed as one.
     """
 
     schedule: Schedule
@@ -56,17 +59,27 @@ class Layout:
     why: str
     order: str
     reach: int
+    rows: int = 1
+    banded: bool = False
 
     @property
     def description(self) -> str:
         """The choice and its reasons, for people."""
-        vectors = f"{self.parts} vectors of {self.lanes}" if self.parts > 1 else "one vector"
-        return f"gangs of {self.width} units, {vectors} ({self.why}); {self.order}"
+        vectors = f"{self.columns} vectors of {self.lanes}" if self.columns > 1 else "one vector"
+        rows = f"{self.rows} rows of " if self.rows > 1 else ""
+        return (
+            f"gangs of {self.rows * self.width} units, {rows}{vectors} ({self.why}); {self.order}"
+        )
+
+    @property
+    def columns(self) -> int:
+        """Vectors of a gang in each of its rows."""
+        return self.parts // self.rows
 
     @property
     def width(self) -> int:
-        """Units of a gang."""
-        return self.lanes * self.parts
+        """Units of a gang beside each other: all, or those of one of its rows."""
+        return self.lanes * self.columns
 
     @property
     def units(self) -> int:
@@ -90,13 +103,29 @@ class Layout:
 
     @property
     def task_units(self) -> int:
-        """Units of a task (ROWS, COLUMNS): a multiple of the width, fewer the more a unit works."""
+        """Units of a task in each of its rows (ROWS, COLUMNS): a multiple of the width, fewer the
+        more a unit works; one gang where a task is many rows.
+        """
+        if self.banded:
+            return self.width
         wanted = min(_MAX_TASK_UNITS, _TASK_WORK // max(1, self.work))
         return max(1, wanted // self.width) * self.width
 
+    @property
+    def task_rows(self) -> int:
+        """Rows of a task: one, or many gangs one below the other."""
+        if not self.banded:
+            return 1
+        wanted = min(_MAX_TASK_UNITS, _TASK_WORK // max(1, self.work)) // self.width
+        return max(1, wanted // self.rows) * self.rows
+
     def narrow(self) -> Layout:
         """The same with one vector a gang: less code, for versions of a body that seldom run."""
-        return replace(self, parts=1)
+        return replace(self, parts=1, rows=1)
+
+    def one_row(self) -> Layout:
+        """The same with a single row, for rows that are left over."""
+        return replace(self, parts=self.columns, rows=1)
 
     def seed_shape(self, op: Op) -> Shape:
         """The shape of an op without operands over a gang."""
@@ -104,6 +133,8 @@ class Layout:
 
     def seed_shape_named(self, name: str) -> Shape:
         """The shape of the position op of that name."""
+        if self.banded and name == f"absolute_pos_{self.across}":
+            return part(0)
         if self.schedule is Schedule.COLUMNS:
             return part(1) if name == "absolute_pos_y" else UNIFORM
         if self.schedule is Schedule.ROWS:
@@ -171,9 +202,24 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
         fitting = _fit(-(-units // lanes), parts)
         if fitting != parts:
             parts, why = fitting, f"as a cube has {units} units"
-    return Layout(
+    layout = Layout(
         schedule=schedule, lanes=lanes, parts=parts, plane_dim=plane, cube_dim=kernel.cube_dim,
         work=_work(kernel), why=why, order=_order(schedule, cooperating), reach=lanes * parts,
+    )  # fmt: skip
+    return layout if fixed else _in_bands(layout, kernel, target)
+
+
+def _in_bands(layout: Layout, kernel: Kernel, target: Target) -> Layout:
+    """The same in several rows, where what is loaded for one serves the others."""
+    if not layout.schedule.crosses_cubes or layout.parts == 1 or not target.does("bands"):
+        return layout
+    found = rows_and_vectors(kernel, layout.across, _registers(target))
+    if found is None:
+        return layout
+    rows, columns = found
+    return replace(
+        layout, rows=rows, parts=rows * columns, banded=rows > 1, reach=layout.lanes * columns,
+        why="what a loop loads serves all rows",
     )  # fmt: skip
 
 

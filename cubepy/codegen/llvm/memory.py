@@ -6,7 +6,7 @@ what a lane that is off reads does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cubepy.codegen.llvm.access import (
     access_mask,
@@ -53,6 +53,9 @@ def emit_load(gang: Gang, op: Op) -> None:
     memory, *indices = op.operands
     gang.module.notes.op = op
     shape = gang.analysis.shape(op)
+    if op in gang.staged:
+        gang.define(op, _staged_load(gang, op))
+        return
     whole = None if shape.level < 2 else wholly_inside(gang, op, memory, indices)
     if whole is not None and not isinstance(memory.type, PrivateType):
         gang.define(op, _load_by_cases(gang, op, whole))
@@ -66,6 +69,25 @@ def emit_load(gang: Gang, op: Op) -> None:
         gang.define(op, _part_loads(gang, memory, indices, bounds))
     else:
         gang.define(op, _vector_loads(gang, memory, indices, bounds))
+
+
+def _staged_load(gang: Gang, op: Op) -> tuple[str, ...]:
+    """The vectors of a trip from where they were copied to; the same for each row of the gang."""
+    stage, element, w = gang.staged[op], _element(op.operands[0]), gang.w
+    gang.accesses(op.operands[0], "vectors copied side by side for all rows of a task")
+    variable = stage.loop.regions[0].params[0].type
+    assert isinstance(variable, Scalar)
+    trip = gang.trips[stage.loop]
+    if variable.bits < 64:
+        trip = w.value(f"zext i{variable.bits} {trip} to i64")
+    moved = w.value(f"mul i64 {trip}, {stage.step}")
+    names = []
+    for start in stage.starts:
+        pointer = w.value(f"getelementptr i8, ptr {start}, i64 {moved}")
+        names.append(
+            from_memory(gang, element, load_vector(gang, element, pointer, None), gang.layout.lanes)
+        )
+    return tuple(names) * gang.layout.rows
 
 
 def _load_by_cases(gang: Gang, op: Op, whole: str) -> tuple[str, ...]:
@@ -106,21 +128,28 @@ def _part_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds) -
     element = _element(memory)
     gang.accesses(memory, "one load for each vector")
     address = address_of(gang, memory, indices)
-    names = []
-    for number in range(gang.parts):
+    zero = gang.one.const(element, 0)
 
-        def make(number: int = number) -> str:
+    def load_part(number: int) -> str:
+        def make() -> str:
             pointer = element_pointer(gang, address, number, memory_type(element))
             return load_element(gang, element, pointer)
 
         condition = _part_condition(gang, bounds, number)
-        zero = gang.one.const(element, 0)
-        names.append(
-            make()
-            if condition is None
-            else guarded(gang, condition, register_type(element), zero, make)
-        )
-    return tuple(names)
+        if condition is None:
+            return make()
+        return guarded(gang, condition, register_type(element), zero, make)
+
+    if gang.mask is not None or not bounds.certain:
+        return tuple(load_part(number) for number in range(gang.parts))
+    return _each_place(gang, address, load_part)
+
+
+def _each_place(gang: Gang, address: Address, load_part: Callable[[int], str]) -> tuple[str, ...]:
+    """A load for each part, of parts that go to one place once: rows of a gang share columns."""
+    numbers = {address.of_part(number): number for number in reversed(range(gang.parts))}
+    loaded = {place: load_part(number) for place, number in reversed(numbers.items())}
+    return tuple(loaded[address.of_part(number)] for number in range(gang.parts))
 
 
 def _part_condition(gang: Gang, bounds: Bounds, number: int) -> str | None:
@@ -142,8 +171,8 @@ def _vector_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds)
     lanes = gang.layout.lanes
     strided = mask is None and is_strided(gang, address)
     _write_down(gang, memory, indices, address, masked=mask is not None, strided=strided)
-    loaded = []
-    for number in range(gang.parts):
+
+    def load_part(number: int) -> str:
         part = None if mask is None else mask[number]
         if address.contiguous:
             value = _contiguous_load(gang, address, number, element, part)
@@ -151,8 +180,11 @@ def _vector_loads(gang: Gang, memory: Op, indices: Sequence[Op], bounds: Bounds)
             value = strided_load(gang, address, number, element)
         else:
             value = _gather(gang, address, number, element, part)
-        loaded.append(from_memory(gang, element, value, lanes))
-    return tuple(loaded)
+        return from_memory(gang, element, value, lanes)
+
+    if mask is not None:
+        return tuple(load_part(number) for number in range(gang.parts))
+    return _each_place(gang, address, load_part)
 
 
 def _write_down(

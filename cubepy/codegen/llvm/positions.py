@@ -72,11 +72,21 @@ def _rem(gang: Gang, a: str, b: str | int) -> str:
 
 
 def _first_units(gang: Gang, base: str) -> tuple[str, ...]:
-    """The position of each part's first lane."""
-    return tuple(
-        base if number == 0 else _add(gang, base, number * gang.layout.lanes)
-        for number in range(gang.parts)
+    """The position of each part's first lane, the same in each row."""
+    layout = gang.layout
+    return layout.rows * tuple(
+        base if number == 0 else _add(gang, base, number * layout.lanes)
+        for number in range(layout.columns)
     )
+
+
+def _across(gang: Gang, name: str) -> Value:
+    """The position across the rows of a gang: one number a part, if some gang has several."""
+    layout, first = gang.layout, gang.place[name[-1]]
+    if not layout.banded or name[-1] != layout.across:
+        return _uniform(gang, first)
+    rows = [first, *(_add(gang, first, row) for row in range(1, layout.rows))]
+    return gang.value(part(0), tuple(row for row in rows for _ in range(layout.columns)))
 
 
 def _split(
@@ -144,7 +154,7 @@ def _in_row(gang: Gang, name: str) -> Value:
         case "absolute_pos_x":
             return gang.value(part(1), _first_units(gang, x))
         case "absolute_pos_y" | "absolute_pos_z":
-            return _uniform(gang, place[name[-1]])
+            return _across(gang, name)
         case "absolute_pos":
             row = _mul(gang, cube_count(gang, "x"), dim_x)
             rows = _mul(gang, cube_count(gang, "y"), dim_y)
@@ -218,7 +228,7 @@ def _in_column(gang: Gang, name: str) -> Value:
     axis = name[-1]
     if axis == gang.layout.along:
         return gang.value(part(1), _first_units(gang, gang.place[axis]))
-    return _uniform(gang, gang.place[axis])
+    return _across(gang, name)
 
 
 # ── cubes: lanes run over the units of one cube in linear order ─────────────────────────────────

@@ -13,13 +13,14 @@ from collections.abc import Callable
 
 from cubepy.codegen.llvm.gang import Gang, Module, Tally
 from cubepy.codegen.llvm.types import memory_type
-from cubepy.ir import BufferType, Kernel, Op, OpDef, Scalar, StrideClass, Trait, ops, walk
+from cubepy.ir import U8, U16, BufferType, Kernel, Op, OpDef, Scalar, StrideClass, Trait, ops, walk
 from cubepy.target import WordKind
 
 __all__ = ["COPIES", "Tally", "close_tallies", "count", "open_tallies", "tallied"]
 
 COPIES = 4
 _BYTES = 1 << 15
+_WORD = 64
 _GROUPS: tuple[tuple[tuple[OpDef, ...], str], ...] = (
     ((ops.ATOMIC_ADD, ops.ATOMIC_SUB), "add"),
     ((ops.ATOMIC_OR,), "or"),
@@ -142,27 +143,44 @@ def _element(module: Module, tally: Tally, place: str, copy: int) -> str:
 def count(gang: Gang, op: Op, tally: Tally, mask: tuple[str, ...] | None) -> None:
     """One atomic of all lanes, on the copies."""
     _, index, value = op.operands
-    for number, (places, values) in enumerate(
-        zip(gang.vectors(index), gang.vectors(value), strict=True)
-    ):
+    for number, values in enumerate(gang.vectors(value)):
+        place_of = _places(gang, index, number)
         for lane in range(gang.layout.lanes):
             if mask is None:
-                _count_lane(gang, op, tally, lane, places, values)
+                _count_lane(gang, op, tally, lane, place_of(lane), values)
                 continue
             on, off = gang.fresh_labels("on", "off")
             bit = gang.w.value(f"extractelement {gang.mask_type} {mask[number]}, i64 {lane}")
             gang.w.branch(bit, on, off)
             gang.w.begin(on)
-            _count_lane(gang, op, tally, lane, places, values)
+            _count_lane(gang, op, tally, lane, place_of(lane), values)
             gang.w.jump(off)
             gang.w.begin(off)
 
 
-def _count_lane(gang: Gang, op: Op, tally: Tally, lane: int, places: str, values: str) -> None:
-    w, index, element = gang.w, op.operands[1].type, tally.element
-    assert isinstance(index, Scalar)
+def _places(gang: Gang, index: Op, part: int) -> Callable[[int], str]:
+    """Gives a lane's subscript; those that were bytes are cut out of words of eight."""
+    w, lanes = gang.w, gang.layout.lanes
+    narrow = index.operands[0] if index.opdef is ops.CAST else index
+    small = narrow.type
+    if isinstance(small, Scalar) and small in (U8, U16) and lanes * small.bits % _WORD == 0:
+        words, each = f"<{lanes * small.bits // _WORD} x i64>", _WORD // small.bits
+        bits = w.value(f"bitcast {gang.vec.type(small)} {gang.vectors(narrow)[part]} to {words}")
+
+        def cut(lane: int) -> str:
+            word = w.value(f"extractelement {words} {bits}, i64 {lane // each}")
+            moved = w.value(f"lshr i64 {word}, {lane % each * small.bits}")
+            return w.value(f"and i64 {moved}, {small.maximum}")
+
+        return cut
+    assert isinstance(index.type, Scalar)
+    places, type = gang.vectors(index)[part], gang.vec.type(index.type)
+    return lambda lane: w.value(f"extractelement {type} {places}, i64 {lane}")
+
+
+def _count_lane(gang: Gang, op: Op, tally: Tally, lane: int, place: str, values: str) -> None:
+    w, element = gang.w, tally.element
     type, size = memory_type(element), element.size
-    place = w.value(f"extractelement {gang.vec.type(index)} {places}, i64 {lane}")
     value = w.value(f"extractelement {gang.vec.type(element)} {values}, i64 {lane}")
     pointer = _element(gang.module, tally, place, lane % COPIES)
     old = w.value(f"load {type}, ptr {pointer}, align {size}")

@@ -7,6 +7,8 @@ outside.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.types import register_type
 from cubepy.codegen.llvm.writer import Lines
@@ -14,7 +16,7 @@ from cubepy.ir import Scalar
 from cubepy.ir.analyses import Shape
 from cubepy.records import dataclass, field
 
-__all__ = ["Value", "spread"]
+__all__ = ["Value", "each_part", "spread"]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -23,8 +25,8 @@ class Value:
 
     `hook` is the insertion point behind the definition; `vectors` the spread form once it exists;
     `windows` the bounds masks already made of it, by extent; `wholes` the tests that a whole part
-    is inside; `places` the pointers moved on by it, by where they were and how far. `age` tells
-    which of two values was there first.
+    is inside; `places` the pointers moved on by it, by where they were and how far; `multiples`
+    its products with strides. `age` tells which of two values was there first.
     """
 
     shape: Shape
@@ -35,6 +37,18 @@ class Value:
     windows: dict[str, tuple[str, ...]] = field(default_factory=dict)
     wholes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     places: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    multiples: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def each_part(make: Callable[..., str], *columns: Sequence[str]) -> tuple[str, ...]:
+    """`make` of the names of each part, once for parts that have the same ones: the rows of a gang
+    share what differs from column to column.
+    """
+    made: dict[tuple[str, ...], str] = {}
+    for row in zip(*columns, strict=True):
+        if row not in made:
+            made[row] = make(*row)
+    return tuple(made[row] for row in zip(*columns, strict=True))
 
 
 def _ramp(lanes: Lanes, scalar: Scalar, stride: int) -> str:
@@ -60,8 +74,9 @@ def spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str,
 def _spread(lanes: Lanes, scalar: Scalar, value: Value, parts: int) -> tuple[str, ...]:
     if value.shape.level == 0:
         return (lanes.everywhere(register_type(scalar), value.names[0]),) * parts
-    bases = tuple(lanes.everywhere(register_type(scalar), name) for name in value.names)
+    element = register_type(scalar)
+    bases = each_part(lambda name: lanes.everywhere(element, name), value.names)
     if value.shape.stride == 0:
         return bases
     ramp = _ramp(lanes, scalar, value.shape.stride)
-    return tuple(lanes.instruction("add", scalar, base, ramp) for base in bases)
+    return each_part(lambda base: lanes.instruction("add", scalar, base, ramp), bases)

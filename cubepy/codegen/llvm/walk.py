@@ -17,6 +17,7 @@ from cubepy.codegen.llvm.native import emit_intrinsic
 from cubepy.codegen.llvm.plane import emit_plane
 from cubepy.codegen.llvm.reports import emit_assert, emit_check, emit_print
 from cubepy.codegen.llvm.types import constant
+from cubepy.codegen.llvm.values import each_part
 from cubepy.errors import VerifyError
 from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
 from cubepy.ir.analyses import UNIFORM
@@ -139,7 +140,7 @@ def emit_pure(gang: Gang, op: Op) -> None:
     else:
         lanes, columns = gang.vec, [gang.vectors(operand) for operand in op.operands]
     lanes = _flagged(lanes, flags)
-    gang.define(op, tuple(emit(lanes, op, list(row)) for row in zip(*columns, strict=True)))
+    gang.define(op, each_part(lambda *row: emit(lanes, op, list(row)), *columns))
 
 
 def _flagged(lanes: Lanes, flags: str) -> Lanes:

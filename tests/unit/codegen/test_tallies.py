@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cubepy as cb
-from cubepy import Array, i64, u8, u32
+from cubepy import Array, i8, i64, u8, u16, u32
 from cubepy.codegen.llvm.tallies import tallied
 from cubepy.errors import OutOfBoundsError
 from tests.targets import on_targets
@@ -53,6 +53,37 @@ def test_counts(element: str, operation: str, device: str) -> None:
         OPERATIONS[operation].at(wanted, places[inside], values[inside])
         kernel.over(units, device=device)(places, values, counts)
         np.testing.assert_array_equal(counts, wanted)
+
+
+@cb.cube
+def places_of_every_kind(x: Array[u8], y: Array[i8], z: Array[u16], counts: Array[u32]) -> None:
+    """Subscripts that their types or their last operation keep small, and some that are not."""
+    i = cb.ABSOLUTE_POS
+    cb.atomic_add(counts, x[i], 1)
+    cb.atomic_add(counts, y[i], 10)
+    cb.atomic_add(counts, z[i], 100)
+    cb.atomic_add(counts, z[i] & 255, 1_000)
+    cb.atomic_add(counts, (z[i] + x[i]) % 77, 10_000)
+    if x[i] > 9:
+        cb.atomic_add(counts, x[i], 100_000)
+
+
+@pytest.mark.parametrize("device", TARGETS)
+@pytest.mark.parametrize("bins", [0, 1, 77, 200, 256, 2048])
+def test_small_places_beside_short_and_long_buffers(bins: int, device: str) -> None:
+    random = np.random.default_rng(bins)
+    units = 20_000
+    x, y, z = (random.integers(0, 1 << 16, units).astype(t) for t in ("u1", "i1", "u2"))
+    kept = np.full(bins + 2, 5, np.uint32)
+    places_of_every_kind.over(units, device=device)(x, y, z, kept[1:-1])
+    wanted = np.zeros(1 << 16, np.uint32)
+    wide = z.astype(np.int64)
+    sums = (z + x.astype(np.uint16)) % np.uint16(77)
+    for places, weight in ((x, 1), (y[y >= 0], 10), (wide, 100), (wide & 255, 1_000),
+                           (sums, 10_000), (x[x > 9], 100_000)):  # fmt: skip
+        wanted += (np.bincount(places, minlength=1 << 16) * weight).astype(np.uint32)
+    np.testing.assert_array_equal(kept[1:-1], wanted[:bins] + np.uint32(5))
+    assert kept[0] == kept[-1] == 5
 
 
 @cb.cube

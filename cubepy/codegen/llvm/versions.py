@@ -1,0 +1,115 @@
+"""The body of a kernel in its two versions, fast and careful, and what each takes for granted."""
+
+from __future__ import annotations
+
+from math import prod
+
+from cubepy.codegen.llvm.bands import extent_guards
+from cubepy.codegen.llvm.gang import Gang, Mask, Module, Scope
+from cubepy.codegen.llvm.layout import uniform_memory
+from cubepy.codegen.llvm.notes import EDGES
+from cubepy.codegen.llvm.positions import emit_positions
+from cubepy.codegen.llvm.segments import exits_by_gang, needs_segments
+from cubepy.codegen.llvm.walk import emit_region
+from cubepy.ir import INDEX, Kernel, Op, Scalar, SharedType, Trait, ops, walk
+from cubepy.ir.analyses import Assumptions, Uniformity, analyze_uniformity, find_assumptions
+from cubepy.target import Decision, Topic
+
+__all__ = ["Versions", "shared_bytes"]
+
+
+class Versions:
+    """The body in its two versions, and what each takes for granted."""
+
+    def __init__(self, kernel: Kernel, module: Module) -> None:
+        self.kernel, self.module = kernel, module
+        self.two = module.layout.schedule.crosses_cubes  # whether there is a fast version
+        self.given = extent_guards(kernel) if module.layout.schedule.crosses_cubes else {}
+        self.by_mask = (
+            exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
+        )
+        self.careful = self._analyze(Assumptions(conditions=self.given))
+        found = Assumptions()
+        if module.target.does("facts"):
+            found = find_assumptions(kernel.body, self.careful, self.given)
+        self.assumptions = found
+        self.two = self.two or bool(found)
+        module.notes.unbounded = found.unbounded
+        self.fast = self._analyze(
+            Assumptions(
+                conditions={**self.given, **found.conditions},
+                inside=found.inside,
+                exact=found.exact,
+            )
+        )
+        self.positions = [
+            op for op in walk(kernel.body)
+            if not op.operands and not op.regions and op.opdef.has(Trait.PURE) and op.type == INDEX
+            and op.opdef is not ops.CONST
+        ]  # fmt: skip
+
+    def _analyze(self, assumptions: Assumptions) -> Uniformity:
+        return analyze_uniformity(
+            self.kernel.body,
+            params=self.kernel.params,
+            seed=self.module.layout.seed_shape,
+            uniform_load=uniform_memory,
+            assumed=assumptions.conditions,
+            exact_widenings=assumptions.exact,
+            never_together=self.by_mask,
+        )
+
+    def gang(self, *, fast: bool, place: dict[str, str]) -> Gang:
+        """A gang at a place, with parameters and positions ready."""
+        self.begin(fast=fast)
+        gang = Gang(
+            module=self.module,
+            analysis=self.fast if fast else self.careful,
+            emit_region=emit_region,
+            inside=self.assumptions.inside if fast else frozenset(),
+            place=place,
+        )
+        for param in self.kernel.params:
+            if isinstance(param.type, Scalar):
+                gang.define(param, (self.module.scalar_argument(param),))
+        emit_positions(gang, self.positions)
+        return gang
+
+    def begin(self, *, fast: bool) -> None:
+        """From here on the fast version, or the only one, is emitted, or else the careful one."""
+        self.module.notes.version = EDGES if not fast and self.two else ""
+
+    def body(self, gang: Gang, mask: Mask, end: str) -> None:
+        """The kernel's body for one gang; ends with a jump to `end`."""
+        (done,) = gang.fresh_labels("done")
+        gang.mask = mask
+        returns_part = any(
+            op.opdef is ops.RETURN and op not in gang.analysis.jumps
+            for op in walk(self.kernel.body)
+        )
+        cells = gang.mask_cells(mask) if returns_part else ()
+        gang.scopes.append(Scope(op=None, next=done, end=done, alive=cells, trip=cells))
+        emit_region(gang, self.kernel.body)
+        if not gang.dead:
+            gang.w.jump(done)
+        gang.begin(done)
+        gang.w.jump(end)
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was chosen, for people."""
+        layout, module = self.module.layout, self.module
+        memory = [
+            Decision(
+                topic=Topic.MEMORY, loc=op.loc, subject=op.name,
+                text=f"{shared_bytes(op)} bytes shared by a cube, in the thread's own arena",
+            )
+            for op in walk(self.kernel.body) if op.opdef is ops.SHARED
+        ]  # fmt: skip
+        gang = Decision(topic=Topic.GANG, loc=self.kernel.loc, text=layout.description)
+        return (gang, *memory, *module.notes.decisions())
+
+
+def shared_bytes(op: Op) -> int:
+    """The size of a shared array."""
+    assert isinstance(op.type, SharedType)
+    return prod(op.type.shape) * op.type.element.size
