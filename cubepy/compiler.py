@@ -40,6 +40,8 @@ __all__ = [
 Observe: TypeAlias = "Callable[[str, ir.Kernel], None]"
 # Kernels of one function kept in memory; beyond that the oldest goes.
 KEPT = 512
+# Kernels of one specialization that differ by what captures do not tell, such as a class attribute.
+VARIANTS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def build(
 
 def lower(source: frontend.KernelSource, specialization: frontend.Specialization) -> ir.Kernel:
     """The kernel as the front end makes it, well formed."""
-    return _lowered(source, specialization)[0]
+    return _lowered(source, specialization).kernel
 
 
 def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None) -> Stages:
@@ -137,23 +139,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=loaded.unlock_after_fork)
 
 
-# A kernel of the front end, and whether lowering the same source again gives the same.
-_Lowered: TypeAlias = "tuple[ir.Kernel, bool]"
-
-
-def _lowered(source: frontend.KernelSource, specialization: frontend.Specialization) -> _Lowered:
-    kernel, repeatable = frontend.lower_and_tell(source, specialization)
-    ir.verify(kernel, "lowered")
-    return kernel, repeatable
+def _lowered(
+    source: frontend.KernelSource, specialization: frontend.Specialization
+) -> frontend.Lowered:
+    made = frontend.lower_and_tell(source, specialization)
+    ir.verify(made.kernel, "lowered")
+    return made
 
 
 def load(
     source: frontend.KernelSource,
     specialization: frontend.Specialization,
     device: Device,
-    lowered: Callable[[], _Lowered],
-) -> LoadedKernel:
-    """The kernel, ready to launch on a device.
+    lowered: Callable[[], frontend.Lowered],
+) -> tuple[LoadedKernel, frontend.Watched]:
+    """The kernel, ready to launch on a device, and what was read for it beyond the captures.
 
     It is lowered unless the store on disk knows what its origin becomes, and compiled unless a
     kernel like it is in memory, or its artifact in the store.
@@ -162,14 +162,15 @@ def load(
     digest = None if origin is None else store().get(origin)
     known = None if digest is None else _loaded_already(digest.decode(), device)
     if known is not None:
-        return known
-    kernel, repeatable = lowered()
+        return known, frontend.Watched()
+    lowering = lowered()
+    kernel = lowering.kernel
     key = key_on(device, kernel)
     owner = memory_owner(device)
     made = loaded.get_or_make(key.digest, owner, lambda: owner.load(_compiled(kernel, device, key)))
-    if origin is not None and repeatable and digest is None:
+    if origin is not None and lowering.repeatable and digest is None:
         store().put(origin, key.digest.encode())
-    return made
+    return made, lowering.watched
 
 
 def key_on(device: Device, kernel: ir.Kernel) -> Key:
@@ -301,10 +302,16 @@ def library(opdef: ir.OpDef, type: ir.Scalar) -> Sequence[ir.Function]:
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """A kernel of one specialization and device, or the place where it will be."""
+    """The kernels of one specialization and device: one, unless it reads what captures do not
+    tell. Each comes with what was read for it.
+    """
 
     lock: threading.RLock = field(default_factory=threading.RLock)
-    loaded: LoadedKernel | None = None
+    loaded: tuple[tuple[LoadedKernel, frontend.Watched], ...] = ()
+
+    def valid(self) -> tuple[LoadedKernel, frontend.Watched] | None:
+        """The kernel for which everything is as it was read, if there is one."""
+        return next((each for each in self.loaded if each[1].unchanged()), None)
 
 
 class Program:
@@ -314,30 +321,38 @@ class Program:
         self.source = source
         self._lock = threading.RLock()
         self._entries: dict[tuple[frontend.Specialization, Device], _Entry] = {}
-        self._last: tuple[frontend.Specialization, _Lowered] | None = None
+        self._last: tuple[frontend.Specialization, frontend.Lowered] | None = None
 
-    def kernel(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:
-        """The kernel for `specialization`, ready to launch on `device`."""
+    def kernel(
+        self, specialization: frontend.Specialization, device: Device
+    ) -> tuple[LoadedKernel, frontend.Watched]:
+        """The kernel for `specialization`, ready to launch on `device`, and all that it read."""
         entry = self._entry(specialization, device)
-        if entry.loaded is None:
+        known = entry.valid()
+        if known is None:
             with entry.lock:
-                if entry.loaded is None:
-                    entry.loaded = self._load(specialization, device)
-        return entry.loaded
+                known = entry.valid()
+                if known is None:
+                    known = self._load(specialization, device)
+                    entry.loaded = (known, *entry.loaded[: VARIANTS - 1])
+        captured = specialization.captures.watched(self.source.function)
+        return known[0], captured + known[1]
 
-    def _load(self, specialization: frontend.Specialization, device: Device) -> LoadedKernel:
+    def _load(
+        self, specialization: frontend.Specialization, device: Device
+    ) -> tuple[LoadedKernel, frontend.Watched]:
         begin = time.perf_counter()
         made = load(self.source, specialization, device, lambda: self._lowered(specialization))
         tell_compiled(self.source.name, device, begin)
         return made
 
-    def _lowered(self, specialization: frontend.Specialization) -> _Lowered:
+    def _lowered(self, specialization: frontend.Specialization) -> frontend.Lowered:
         """The kernel of the front end: the last one again where only the device is another."""
         last = self._last
         if last is not None and last[0] == specialization:
             return last[1]
         made = _lowered(self.source, specialization)
-        self._last = (specialization, made) if made[1] else None
+        self._last = (specialization, made) if made.repeatable else None
         return made
 
     def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:

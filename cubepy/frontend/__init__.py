@@ -211,16 +211,18 @@ from cubepy.frontend.vocabulary import (
     unroll,
     vector,
 )
+from cubepy.frontend.watched import ABSENT, Watch, Watched
 from cubepy.late import door
 
 if TYPE_CHECKING:
-    from cubepy.frontend.lowering import lower, lower_and_tell, lower_function
+    from cubepy.frontend.lowering import Lowered, lower, lower_and_tell, lower_function
 else:
     # What a launch of a compiled kernel needs of the front end is small, and loads in a fraction of
     # the time that lowering takes.
-    __getattr__ = door(__name__, lowering="lower lower_and_tell lower_function")
+    __getattr__ = door(__name__, lowering="Lowered lower lower_and_tell lower_function")
 
 __all__ = [
+    "ABSENT",
     "ABSOLUTE_POS",
     "ABSOLUTE_POS_X",
     "ABSOLUTE_POS_Y",
@@ -256,6 +258,7 @@ __all__ = [
     "KernelSource",
     "LaunchOptions",
     "Layout",
+    "Lowered",
     "Number",
     "PlaneSize",
     "Position",
@@ -265,6 +268,8 @@ __all__ = [
     "Tensor",
     "UInt",
     "Vector",
+    "Watch",
+    "Watched",
     "abs",
     "acos",
     "acosh",

@@ -22,11 +22,13 @@ from cubepy.frontend.foreign_names import our_name
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import mutable_kind
 from cubepy.frontend.lang import Position
+from cubepy.frontend.python_reads import watch_python
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.source import closure_values
 from cubepy.frontend.structs import fields_of
 from cubepy.frontend.values import Group, Known, StructValue, Value, VectorValue
 from cubepy.frontend.vector_types import VectorType
+from cubepy.frontend.watched import is_fixed
 from cubepy.frontend.wording import describe_object
 from cubepy.ir import INDEX, Op, Scalar, Trait, ops
 
@@ -83,6 +85,9 @@ def outside_name(frame: Frame, path: tuple[str, ...], at: ast.AST) -> tuple[Any,
 
 def _live(frame: Frame, path: tuple[str, ...], at: ast.AST) -> Any:
     name, function = path[0], frame.source.function
+    captures = frame.session.specialization.captures
+    if not captures.has(function, name) and not is_fixed(function.__module__):
+        frame.session.watch.variable(function, name)
     cells = closure_values(function)
     if name in cells:
         return cells[name]
@@ -96,7 +101,7 @@ def _live(frame: Frame, path: tuple[str, ...], at: ast.AST) -> Any:
 
 
 def _captured(frame: Frame, value: Any, name: str, at: ast.AST) -> Any:
-    if isinstance(value, list | dict | set | bytearray | np.ndarray):
+    if isinstance(value, list | dict | set | bytearray | np.ndarray | types.MappingProxyType):
         raise frame.error(
             ComptimeError,
             f"{name!r} is {mutable_kind(value)}, which can change after the kernel is compiled",
@@ -117,6 +122,7 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
             at,
             "use a frozen dataclass or a named tuple, or read it into a constant first",
         )
+    frame.session.watch.attribute(owner, name)
     try:
         value = getattr(owner, name)
     except AttributeError as error:
@@ -130,6 +136,7 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
         ) from error
     if not isinstance(owner, types.ModuleType) and _runs_python(owner, name):
         frame.session.repeatable = False
+        watch_python(frame, (inspect.getattr_static(owner, name, None), owner), at)
     return _captured(frame, value, name, at)
 
 

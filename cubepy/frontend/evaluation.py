@@ -11,11 +11,12 @@ import builtins
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 from cubepy.errors import ComptimeError
 from cubepy.frontend.frame import Frame
+from cubepy.frontend.python_reads import watch_python
 from cubepy.frontend.values import Known
 
 __all__ = ["asks_python", "bounded_range", "evaluate_in_python", "python_items"]
@@ -36,9 +37,12 @@ _BY_ZERO = "between literals Python computes; integers of a kernel give 0: i32(a
 
 
 def evaluate_in_python(
-    frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any
+    frame: Frame, function: Callable[..., Any], at: ast.AST, *values: Any, reads: Sequence[Any] = ()
 ) -> Known:
-    """What Python itself computes from values known while compiling."""
+    """What Python itself computes from values known while compiling.
+
+    `reads`: code, and values it has names for, where the function cannot tell.
+    """
     if _is_huge(function, values):
         raise frame.error(
             ComptimeError, f"this has more than {_MOST_BITS:,} bits or elements", at,
@@ -51,7 +55,8 @@ def evaluate_in_python(
         )  # fmt: skip
     if function not in _REPEATABLE:
         frame.session.repeatable = False
-    asks_python(frame, *values)
+        watch_python(frame, (function, *reads, *values), at)
+    asks_python(frame, at, *values)
     try:
         return Known(function(*values))
     except Exception as error:
@@ -62,10 +67,11 @@ def evaluate_in_python(
         ) from error  # fmt: skip
 
 
-def asks_python(frame: Frame, *values: Any) -> None:
+def asks_python(frame: Frame, at: ast.AST, *values: Any) -> None:
     """Note that methods of these values run; those of users' classes may do anything."""
     if not all(map(_is_plain, values)):
         frame.session.repeatable = False
+        watch_python(frame, values, at)
 
 
 def bounded_range(*numbers: Any) -> range:
@@ -78,7 +84,7 @@ def bounded_range(*numbers: Any) -> range:
 
 def python_items(frame: Frame, sequence: Iterable[Any], at: ast.AST) -> list[Any]:
     """The elements of something Python can run over."""
-    asks_python(frame, sequence)
+    asks_python(frame, at, sequence)
     items = list(itertools.islice(sequence, _MOST_BITS + 1))
     if len(items) > _MOST_BITS:
         raise frame.error(

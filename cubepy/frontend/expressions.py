@@ -220,12 +220,13 @@ def lower_by_python(frame: Frame, node: ast.expr) -> Value:
     if "range" not in names:
         names["range"] = bounded_range
 
+    code = compile(ast.Expression(node), frame.source.text.filename, "eval")
+
     def run() -> Any:
-        code = compile(ast.Expression(node), frame.source.text.filename, "eval")
         value = eval(code, names)  # noqa: S307 (the kernel's own text, on known values)
         return list(value) if isinstance(node, ast.GeneratorExp) else value
 
-    return evaluate_in_python(frame, run, node)
+    return evaluate_in_python(frame, run, node, reads=(code, *names.values()))
 
 
 _PYTHON_ONLY: dict[type[ast.expr], str] = {

@@ -40,6 +40,7 @@ from cubepy.frontend.values import (
     rebuild,
 )
 from cubepy.frontend.variables import assign
+from cubepy.frontend.watched import Watch, is_fixed
 from cubepy.ir import VOID, Function, Op, Scalar, TupleType, Type, ops, param
 
 __all__ = ["analysis_of", "lower_function", "lower_repeatedly", "start_frame"]
@@ -86,17 +87,19 @@ def start_frame(frame: Frame) -> None:
 
 
 def lower_function(
-    function: Callable[..., Any], types: Sequence[Scalar], *, name: str
+    function: Callable[..., Any], types: Sequence[Scalar], *, name: str, watch: Watch | None = None
 ) -> tuple[Function, ...]:
     """A function of scalars as a function of the IR, after the functions it calls.
 
-    Its name is `name`, and `name.…` those of the functions it calls.
+    Its name is `name`, and `name.…` those of the functions it calls; `watch` gets what it reads.
     """
     source = source_of(_plain(function))
     specialization = Specialization(
         types=(), comptime=(), options=LaunchOptions(), captures=read_captures(source, {})
     )
-    session = Session(specialization=specialization, prefix=f"{name}.")
+    session = Session(
+        specialization=specialization, prefix=f"{name}.", watch=Watch() if watch is None else watch
+    )
     parameters = parameters_of(source.node.args)
     skeletons = {
         parameter: Skeleton(("op", type), type=type)
@@ -192,6 +195,8 @@ def _lower_instance(
     name: str = "",
     generics: Mapping[str, Scalar] | None = None,
 ) -> Instance:
+    if node is source.node and not is_fixed(source.function.__module__):
+        session.watch_helper(source.function)
     plan = Plan(results=_annotated_results(source, node))
     own_name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
     count = _returns_of(node)

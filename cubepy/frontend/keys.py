@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cubepy import records
+from cubepy.frontend.watched import is_fixed
 from cubepy.records import dataclass
 
 __all__ = ["comptime_key", "mutable_kind"]
@@ -100,7 +101,9 @@ def mutable_kind(value: object) -> str | None:
     """What a mutable object is, in words, or None for one that cannot change."""
     if isinstance(value, _MUTABLE):
         return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-    if isinstance(value, (Enum, *_CODE_TYPES)) or callable(value):
+    if isinstance(value, (Enum, *_CODE_TYPES)) or value is NotImplemented:
+        return None
+    if callable(value) and is_fixed(type(value).__module__):
         return None
     if records.is_dataclass(value):
         frozen = getattr(type(value), "__dataclass_params__").frozen  # noqa: B009 (no such stub)

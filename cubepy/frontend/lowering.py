@@ -43,6 +43,7 @@ from cubepy.frontend.signature import Specialization
 from cubepy.frontend.source import KernelSource
 from cubepy.frontend.values import Encoded, StructValue, TupleValue, Value, VectorValue, kept
 from cubepy.frontend.variables import assign
+from cubepy.frontend.watched import Watched
 from cubepy.ir import (
     Function,
     Kernel,
@@ -56,19 +57,32 @@ from cubepy.ir import (
     rewrite,
     walk,
 )
+from cubepy.records import dataclass
 
-__all__ = ["lower", "lower_and_tell", "lower_function"]
+__all__ = ["Lowered", "lower", "lower_and_tell", "lower_function"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """A kernel, and what it depends on besides its specialization.
+
+    `watched`: variables that were read beyond the captures. `repeatable`: its origin says all of
+    it; lowering it again, in whatever process, would print nothing, warn of nothing and give the
+    same.
+    """
+
+    kernel: Kernel
+    watched: Watched
+    repeatable: bool
 
 
 def lower(source: KernelSource, specialization: Specialization) -> Kernel:
     """The kernel for a specialization; raises a SourceError with every complaint about it."""
-    return lower_and_tell(source, specialization)[0]
+    return lower_and_tell(source, specialization).kernel
 
 
-def lower_and_tell(source: KernelSource, specialization: Specialization) -> tuple[Kernel, bool]:
-    """The kernel, and whether its origin says all of it: lowering it again, in whatever process,
-    would print nothing, warn of nothing and give the same.
-    """
+def lower_and_tell(source: KernelSource, specialization: Specialization) -> Lowered:
+    """The kernel, and what else there is to say of it."""
     session = Session(
         specialization=specialization,
         contract=bool(dict(source.options).get("contract")),
@@ -121,7 +135,10 @@ def lower_and_tell(source: KernelSource, specialization: Specialization) -> tupl
     )
     if rank > 1 and not _works_together(kernel.body, session.functions):
         kernel = rewrite(kernel, {ops.ABSOLUTE_POS: partial(_linear_in_shape, rank)})
-    return kernel, session.repeatable and not session.prints and not session.warnings
+    watched = session.watch.watched()
+    silent = not session.prints and not session.warnings
+    repeatable = session.repeatable and silent and not watched
+    return Lowered(kernel=kernel, watched=watched, repeatable=repeatable)
 
 
 def _refuse_result(source: KernelSource) -> None:

@@ -62,6 +62,7 @@ def _method(frame: Frame, value: Value, name: str, at: ast.AST) -> Method | None
         return None
     owner = opened(frame, value, at)
     assert isinstance(owner, StructValue)
+    frame.session.watch.attribute(owner.maker, name)
     function = written_method(owner.maker, name)  # type: ignore[arg-type]
     return None if function is None else Method(function, owner)
 

@@ -6,12 +6,14 @@ import ast
 import warnings
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, NoReturn
 
 from cubepy.errors import CubeWarning, Diagnostic, SourceError
 from cubepy.frontend.names import NameAnalysis
 from cubepy.frontend.signature import Specialization
 from cubepy.frontend.values import Skeleton
+from cubepy.frontend.watched import Watch
 from cubepy.ir import Function, Op
 from cubepy.location import Loc, byte_offset, line_of
 from cubepy.records import dataclass, field
@@ -61,6 +63,7 @@ class Session:
     exhausted: bool = False  # more ops than a kernel may have: nothing more is lowered
     trial: bool = False  # what is lowered will not run: Python must not either
     repeatable: bool = True  # another process would see and compute the same
+    watch: Watch = field(default_factory=Watch)  # what was read that the captures do not have
 
     def report(self, error: SourceError) -> None:
         """Keep an error, to be raised with the others."""
@@ -100,6 +103,11 @@ class Session:
         if self.complaints:
             kind = self.complaints[0][0]
             raise_at_source(kind([diagnostic for _, diagnostic in self.complaints]))
+
+    def watch_helper(self, function: FunctionType) -> None:
+        """Note that a function was lowered; those among the captures are watched already."""
+        if function not in self.specialization.captures.values:
+            self.watch.function(function)
 
     def fresh_name(self, name: str) -> str:
         """A name no helper has yet."""

@@ -26,7 +26,7 @@ from cubepy.frontend.calls import (
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare, compares_groups
-from cubepy.frontend.comptime import from_python, known_value
+from cubepy.frontend.comptime import from_python, known_attribute, known_value
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import fitted, opened, settle
@@ -169,6 +169,7 @@ def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | Non
     names = names_of(owner.maker)
     if name in names:
         return owner.items[names.index(name)]
+    frame.session.watch.attribute(owner.maker, name)
     found = inspect.getattr_static(owner.maker, name, None)
     if found is None or name.startswith("__"):
         raise frame.error(
@@ -186,7 +187,7 @@ def _of_class(frame: Frame, owner: Group, name: str, found: Any, at: ast.AST) ->
     function = function_of(found)
     if function is not None:
         return Method(function, owner)
-    return from_python(frame, getattr(owner.maker, name), at)
+    return from_python(frame, known_attribute(frame, owner.maker, name, at), at)
 
 
 def _public(cls: Any) -> list[str]:

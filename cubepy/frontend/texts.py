@@ -46,7 +46,7 @@ def _text_of(frame: Frame, value: Value, at: ast.AST, *, inner: bool = False) ->
     if isinstance(value, Text):
         return value
     if isinstance(value, Known):
-        asks_python(frame, value.value)
+        asks_python(frame, at, value.value)
         return Text(_escaped(repr(value.value) if inner else str(value.value)), ())
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return Text("{}", (value,))
@@ -103,7 +103,7 @@ def _hole(frame: Frame, node: ast.FormattedValue) -> Text | None:
     if isinstance(value, Poison):
         return None
     if isinstance(value, Known):
-        asks_python(frame, value.value)
+        asks_python(frame, node, value.value)
         convert = {ord("r"): repr, ord("a"): ascii}.get(node.conversion, lambda known: known)
         return Text(_escaped(_formatted(frame, convert(value.value), form, node)), ())
     made = _text_of(frame, value, node.value)

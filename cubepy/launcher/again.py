@@ -12,8 +12,8 @@ from typing import Any
 
 from numpy import ndarray
 
+from cubepy.frontend import ABSENT
 from cubepy.launcher.resolver import Record
-from cubepy.launcher.watched import DELETED
 from cubepy.runtime import (
     Grid,
     Launched,
@@ -53,8 +53,9 @@ def again_of(
 
 def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[], bool]:
     """Whether the short way may be taken now, whatever the arguments are."""
-    captured = [(names.get, name, value) for names, name, value in record.watched.names]
-    cells_unchanged = record.watched.cells_unchanged if record.watched.cells else None
+    watched = record.watched
+    captured = [(names.get, name, value) for names, name, value in watched.names]
+    rest_unchanged = watched.rest_unchanged if watched.cells or watched.parts else None
 
     def fits() -> bool:
         if switches.closed:
@@ -65,9 +66,9 @@ def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[
         if epoch is not None and epoch != switches.epoch:
             return False
         for find, name, value in captured:
-            if find(name, DELETED) is not value:
+            if find(name, ABSENT) is not value:
                 return False
-        return cells_unchanged is None or cells_unchanged()
+        return rest_unchanged is None or rest_unchanged()
 
     return fits
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cubepy import ir
+from cubepy import frontend, ir
 from cubepy.launcher.resolver import Record
-from cubepy.launcher.watched import Watched
 from cubepy.runtime import (
     Buffer,
     Device,
@@ -96,8 +95,9 @@ def _overlaps(spans: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
     )
 
 
-def _variables(watched: Watched) -> Iterator[ExpectedVariable]:
-    for namespace, name, value in watched.names:
-        yield ExpectedVariable(holder=namespace, name=name, value=value)
+def _variables(watched: frontend.Watched) -> Iterator[ExpectedVariable]:
+    for holder, name, value in (*watched.names, *watched.parts):
+        absent = value is frontend.ABSENT
+        yield ExpectedVariable(holder=holder, name=name, value=value, absent=absent)
     for cell, value in watched.cells:
         yield ExpectedVariable(holder=cell, name=None, value=value)

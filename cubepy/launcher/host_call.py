@@ -33,7 +33,7 @@ class HostCalls:
 
     def __init__(self, source: frontend.KernelSource) -> None:
         self._source = source
-        self._known: dict[Any, LoadedKernel] = {}
+        self._known: dict[Any, tuple[LoadedKernel, frontend.Watched]] = {}
 
     def __call__(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """The helper's result, a NumPy scalar or a tuple of them; None if it returns nothing."""
@@ -41,9 +41,10 @@ class HostCalls:
         bound = bound_arguments(source.name, source.signature, arguments, keywords)
         types = tuple(self._type_of(name, value) for name, value in bound.arguments.items())
         key = (types, frontend.read_captures(source, {}))
-        kernel = self._known.get(key)
-        if kernel is None:
-            kernel = self._known[key] = self._compile(types)
+        known = self._known.get(key)
+        if known is None or not known[1].unchanged():
+            known = self._known[key] = self._compile(types)
+        kernel, _ = known
         outputs = kernel.artifact.abi.types[len(types) :]
         results = [
             np.zeros(1, type.element.numpy) for type in outputs if isinstance(type, BufferType)
@@ -73,12 +74,12 @@ class HostCalls:
             )
         return found
 
-    def _compile(self, types: tuple[Scalar, ...]) -> LoadedKernel:
-        source = self._source
-        functions = frontend.lower_function(source.function, types, name=source.name)
+    def _compile(self, types: tuple[Scalar, ...]) -> tuple[LoadedKernel, frontend.Watched]:
+        source, watch = self._source, frontend.Watch()
+        functions = frontend.lower_function(source.function, types, name=source.name, watch=watch)
         reference = device("reference")
         kernel = _around(functions, tuple(source.signature.parameters), types)
-        return reference.load(finish(kernel, reference.target).artifact)
+        return reference.load(finish(kernel, reference.target).artifact), watch.watched()
 
 
 def _around(

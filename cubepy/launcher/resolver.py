@@ -11,7 +11,6 @@ from cubepy import frontend, ir
 from cubepy.compiler import Program
 from cubepy.errors import LaunchError
 from cubepy.launcher.binding import bound_arguments
-from cubepy.launcher.watched import Watched, watch
 from cubepy.records import dataclass, replace
 from cubepy.runtime import (
     ArrayFacts,
@@ -43,7 +42,7 @@ class Record:
     """A resolved launch. `positions`: which leaf each parameter of the kernel is.
 
     `foreign` are the leaves that are arrays of other libraries, whose memory is asked for anew each
-    time. `quick` is the short way, where it is open; `watched` are the captured variables.
+    time. `quick` is the short way, where it is open; `watched` are the variables it was made from.
     """
 
     kernel: LoadedKernel
@@ -51,7 +50,7 @@ class Record:
     positions: tuple[int, ...]
     foreign: frozenset[int]
     quick: QuickLaunch | MemoryLaunch | None
-    watched: Watched
+    watched: frontend.Watched
 
     def own(self, values: Sequence[Any]) -> Sequence[Any]:
         """The arguments, those of other libraries as arrays of NumPy."""
@@ -180,7 +179,7 @@ class Resolver:
         """Specialise, compile if need be, and check what a launch must not be given."""
         plain = self._plain(values)
         specialization, facts = self._specialize(options, plain)
-        kernel = self.program.kernel(specialization, device)
+        kernel, watched = self.program.kernel(specialization, device)
         arrays = [
             facts[name] if isinstance(type, ir.BufferType) else None
             for name, type in specialization.types
@@ -197,5 +196,5 @@ class Resolver:
                 if pair[0] is not pair[1]
             ),
             quick=quick_launch(device, kernel, positions, plain, arrays),
-            watched=watch(specialization.captures),
+            watched=watched,
         )

@@ -67,11 +67,14 @@ class ExpectedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedVariable:
-    """A variable that must still hold this very object: in a namespace by name, or in a cell."""
+    """A variable that must still hold this very object: in a namespace by name, in a cell, or a
+    part of a function such as `__code__`. `absent`: there must be none of that name.
+    """
 
     holder: object
     name: str | None
     value: object
+    absent: bool = False
 
 
 Expected = ExpectedArray | ExpectedNumber | ExpectedValue

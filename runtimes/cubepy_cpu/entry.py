@@ -12,6 +12,7 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -275,7 +276,7 @@ def replay(launches: Sequence[tuple[Code, Grid, bytes]]) -> Callable[[], None] |
 def _servable(call: ExpectedCall) -> bool:
     """Whether every argument is of a sort that machine code reads."""
     return all(_is_readable(argument) for argument in call.arguments) and all(
-        variable.name is None or type(variable.holder) is dict for variable in call.variables
+        _slot_of(variable) >= 0 or type(variable.holder) is dict for variable in call.variables
     )
 
 
@@ -397,8 +398,24 @@ def _sink(element: Scalar) -> int:
 
 
 def _variable(variable: ExpectedVariable) -> Variable:
-    name = 0 if variable.name is None else id(variable.name)
-    return Variable(holder=id(variable.holder), name=name, value=id(variable.value))
+    slot = _slot_of(variable)
+    none = variable.absent or (variable.value is None and type(variable.holder) is FunctionType)
+    return Variable(
+        holder=id(variable.holder) + max(slot, 0),
+        name=id(variable.name) if slot < 0 else 0,
+        value=0 if none else id(variable.value),
+    )
+
+
+def _slot_of(variable: ExpectedVariable) -> int:
+    """Where an object has a pointer to a variable's value, counted from where cells have it; less
+    than 0: nowhere.
+    """
+    if variable.name is None:
+        return 0
+    if type(variable.holder) is FunctionType:
+        return probe.function_offsets()[variable.name] - probe.FIELDS["CELL_VALUE"]
+    return -1
 
 
 def _pairs(count: int, overlaps: frozenset[tuple[int, int]]) -> ctypes.Array[ctypes.c_uint8]:

@@ -21,7 +21,7 @@ from cubepy.config import current
 from cubepy.runtime import Buffer
 from cubepy_cpu.host import host_architecture
 
-__all__ = ["buffer_offsets", "layout", "why_not"]
+__all__ = ["FIELDS", "buffer_offsets", "function_offsets", "layout", "why_not"]
 
 #: Where fields are, in bytes from the object's start.
 FIELDS: Mapping[str, int] = {
@@ -39,6 +39,7 @@ FIELDS: Mapping[str, int] = {
     "ARRAY_DTYPE": 56,
     "ARRAY_FLAGS": 64,
 }
+_FUNCTION_PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 _TRIED = {(3, 11), (3, 12), (3, 13)}
 
 
@@ -82,6 +83,19 @@ def buffer_offsets() -> Mapping[str, int]:
     words = list((ctypes.c_int64 * size).from_address(id(buffer)))
     places = {"BUFFER_DEVICE": id(device), "BUFFER_VIEW": id(view)}
     return {name: 8 * words.index(at) if at in words else -1 for name, at in places.items()}
+
+
+@functools.cache
+def function_offsets() -> Mapping[str, int]:
+    """Where a function holds its code and its defaults, found by looking; 0: nowhere."""
+
+    def probed(first: int = 1, *, second: int = 2) -> None:
+        """Has of everything what no other function has."""
+
+    size = type(probed).__basicsize__ // 8
+    words = list((ctypes.c_int64 * size).from_address(id(probed)))
+    parts = {name: id(getattr(probed, name)) for name in _FUNCTION_PARTS}
+    return {name: 8 * words.index(at) if at in words else 0 for name, at in parts.items()}
 
 
 def _word(value: object, field: str) -> int:

@@ -267,7 +267,7 @@ def repeatable(tmp_path: Path, statement: str, before: str = "") -> bool:
     source = frontend.capture(names["kernel"])
     arguments = {"out": np.zeros(4, np.float32)}
     specialization = frontend.specialize(source, arguments, frontend.LaunchOptions())
-    return frontend.lower_and_tell(source, specialization)[1]
+    return frontend.lower_and_tell(source, specialization).repeatable
 
 
 CLASS = f"{FROZEN}class C:\n    "
@@ -308,4 +308,4 @@ def test_a_kernel_that_is_warned_of_is_lowered_again(tmp_path: Path) -> None:
     arguments = {"out": np.zeros(4, np.float32)}
     specialization = frontend.specialize(source, arguments, frontend.LaunchOptions())
     with pytest.warns(cb.errors.CubeWarning):
-        assert not frontend.lower_and_tell(source, specialization)[1]
+        assert not frontend.lower_and_tell(source, specialization).repeatable
