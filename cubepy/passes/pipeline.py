@@ -98,6 +98,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         fold_plane_dim,
         flatten_positions,
         inline_cooperation,
+        nest_early_returns,
         *_FOR_SOURCE_TEXT,
         separate_whole_cubes,
         simplify,

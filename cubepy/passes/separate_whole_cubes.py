@@ -36,7 +36,8 @@ After::
 
 One test for all units of a cube, in place of guards and bounds tests of each: compilers that run
 units side by side must mask what only some units do, and that can cost more than the work itself.
-They also merge code that two branches have in common, so accesses of the second copy are marked.
+They also merge code that two branches have in common, so stores of the second copy are marked;
+loads only where nothing is stored, for a compiler may give up vectors where it must not move them.
 
 Kernels whose units work together stay as they are: a barrier must be reached by all units at one
 place, and PoCL 3.1 hangs where one stands in both arms of a branch, though all units take the same.
@@ -123,14 +124,21 @@ def _extent(builder: Builder, memory: Op, axis: int) -> Op:
 
 
 def _set_apart(body: Region) -> Region:
-    """The body with accesses to buffers marked, lest a compiler make one code of the copies."""
+    """The body with its stores to buffers marked, or else its loads, lest a compiler make one code
+    of the copies.
+    """
+    stores = any(op.opdef is ops.STORE and _in_buffer(op) for op in walk(body))
 
     def mark(op: Op, rewriter: Rewriter) -> Op:
-        if not isinstance(op.operands[0].type, BufferType):
+        if not _in_buffer(op):
             return op
         return rewriter.place(rebuilt(op, attrs=freeze_attrs({**op.attrs, APART: True})))
 
-    return Rewriter({ops.LOAD: mark, ops.STORE: mark}).region(body)
+    return Rewriter({ops.STORE if stores else ops.LOAD: mark}).region(body)
+
+
+def _in_buffer(op: Op) -> bool:
+    return isinstance(op.operands[0].type, BufferType)
 
 
 def _copy(region: Region, found: analyses.Assumptions, values: dict[Op, Op]) -> Region:
