@@ -42,7 +42,7 @@ def test_blocks_say_what_they_are(path: Path) -> None:
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     prose = re.sub(r"(?s)^```.*?^```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.M)
-    for target in re.findall(r"\]\(([^)#]+)", prose):
+    for target in re.findall(r"(?<!\\)\]\(([^)#]+)", prose):
         if not target.startswith("https://"):
             assert (path.parent / target).exists(), target
 
@@ -58,5 +58,7 @@ def test_the_comparison_can_fail() -> None:
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_names_exist(path: Path) -> None:
+    if path.name == "errors.md":
+        return  # messages about names that are wrong
     for name in re.findall(r"\bcb\.(\w+)", path.read_text(encoding="utf-8")):
         assert hasattr(cb, name), name
