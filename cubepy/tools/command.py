@@ -13,7 +13,7 @@ from cubepy.tools.explore import explore
 from cubepy.tools.operations import print_operations
 from cubepy.tools.settings import show_settings
 from cubepy.tools.show import show
-from cubepy.tools.shrink import shrink
+from cubepy.tools.shrinking import shrink
 from cubepy.tools.store import clear, explain, list_entries, prune, verify
 
 __all__ = ["main"]

@@ -1,14 +1,17 @@
 """`cubepy shrink`: what is left of a script is small and fails in the same way."""
 
 import ast
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from cubepy.tools import main
-from cubepy.tools.shrink import shrunk
+from cubepy.tools.shrinking import shrunk
+from cubepy.tools.shrinking.attempts import Attempts
 
 RACE = """import numpy as np
 import cubepy as cb
@@ -75,3 +78,85 @@ def test_the_error_is_the_same_but_for_numbers(
     shown = capsys.readouterr()
     assert "raise ValueError(f'{n} of them')" in shown.out
     assert "for i" not in shown.out
+
+
+# ── attempts ────────────────────────────────────────────────────────────────────────────────────
+
+_ENDED = "the process was ended by signal 11"
+SCRIPTS = {
+    "x = 1\n": "",
+    "raise ValueError('no')\n": "ValueError: no",
+    "import sys\nsys.exit(0)\n": "",
+    "import sys\nsys.exit('told')\n": "told",
+    "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n": _ENDED,
+    "import sys\nassert sys.argv == [__file__] and __name__ == '__main__'\n": "",
+    "import beside\nraise KeyError(beside.NAME)\n": "KeyError: 'found'",
+    "print('loud')\nassert not input()\n": "EOFError: EOF when reading a line",
+    "import cubepy as cb\ncb.set_num_threads(1)\nimport os\nos.environ['LEFT'] = '1'\n": "",
+    "import os\nassert 'LEFT' not in os.environ\n": "",
+}
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_attempts_are_what_an_interpreter_would_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, forks: bool
+) -> None:
+    if not forks:
+        monkeypatch.delattr(os, "fork", raising=False)
+    elif not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    (tmp_path / "beside.py").write_text("NAME = 'found'\n")
+    with Attempts(tmp_path / "script.py", 60) as attempts:
+        found = {text: attempts.complaint(text) for text in SCRIPTS}
+    assert found == SCRIPTS
+    assert attempts.count == len(SCRIPTS)
+
+
+def test_what_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    text = (
+        "import os, time\nfrom pathlib import Path\n"
+        "if not os.fork():\n"
+        f"    time.sleep(2)\n    Path({str(mark)!r}).touch()\n"
+        "time.sleep(60)\n"
+    )
+    with Attempts(tmp_path / "script.py", 0.5) as attempts:
+        assert attempts.complaint("x = 1\n") == ""
+        assert attempts.complaint(text) == "the script does not end"
+        assert attempts.complaint("raise ValueError\n") == "ValueError"
+    time.sleep(2)
+    assert not mark.exists()
+
+
+def test_large_pieces_go_first_and_nothing_is_tried_twice() -> None:
+    body = "".join(f"    x{number} = {number}\n" for number in range(32))
+    text = "".join(f"def f{number}():\n{body}" for number in range(16)) + "keep = 1\n"
+    tried: list[str] = []
+
+    def still(attempt: str) -> bool:
+        tried.append(attempt)
+        return "keep" in attempt
+
+    found: list[str] = []
+    assert shrunk(text, still, found.append) == "keep = 1\n"
+    assert len(tried) == len(set(tried)) < 10
+    assert [len(each) for each in found] == sorted(map(len, found), reverse=True)
+
+
+def test_an_interrupt_leaves_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, small = tmp_path / "long.py", tmp_path / "small.py"
+    script.write_text("a = 1\nb = 2\nc = 3\nraise ValueError\n")
+    ask = Attempts.complaint
+
+    def interrupted(attempts: Attempts, text: str) -> str:
+        if attempts.count == 7:
+            raise KeyboardInterrupt
+        return ask(attempts, text)
+
+    monkeypatch.setattr(Attempts, "complaint", interrupted)
+    assert main(["shrink", str(script), "-o", str(small)]) == 0
+    assert "raise ValueError" in small.read_text()
+    assert len(small.read_text()) < len(script.read_text())
+    assert "this is as far as it came" in capsys.readouterr().err
