@@ -22,6 +22,7 @@ from cubepy.launcher import (
     Work,
     make_launcher,
     make_over,
+    pickling,
     short_tracebacks,
 )
 from cubepy.runtime import Device, Sizes, triple
@@ -67,6 +68,15 @@ class Cube(Generic[P, R]):
     def _resolver(self) -> Resolver:
         # Later than the decorator, when the names in annotations are defined.
         return Resolver(Program(self._source))
+
+    def __reduce__(self) -> pickling.Again:
+        return pickling.named, pickling.reference(self._source)
+
+    def __copy__(self) -> Cube[P, R]:
+        return self
+
+    def __deepcopy__(self, memory: object) -> Cube[P, R]:
+        return self
 
     def __repr__(self) -> str:
         parameters = ", ".join(self._source.signature.parameters)

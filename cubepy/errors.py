@@ -22,6 +22,7 @@
     ├── BackendError               (RuntimeError)  a tool or driver complained; its output attached
     ├── OutOfMemoryError           (MemoryError)
     ├── DeviceLostError            (RuntimeError)
+    ├── NotPicklable               (PicklingError) another process could not find the kernel
     ├── ConfigError                (ValueError)
     ├── ParseError                 (ValueError)    IR text that does not parse
     ├── VerifyError                (RuntimeError)  a bug in cubepy: ill-formed IR
@@ -38,6 +39,8 @@ Errors of kernels are built from :class:`Diagnostic` values: what, where, why, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pickle import PicklingError
+from typing import Any
 
 from cubepy.late import late_import
 from cubepy.location import Loc, excerpt
@@ -61,6 +64,7 @@ __all__ = [
     "DivergentBarrierError",
     "LaunchError",
     "NoProgressError",
+    "NotPicklable",
     "OutOfBoundsError",
     "OutOfMemoryError",
     "ParseError",
@@ -116,6 +120,22 @@ class CubeWarning(UserWarning):
 
 class CubeError(Exception):
     """Base of everything cubepy raises."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whole, whatever it was made of: it may be raised in a process that others wait for."""
+        return _again, (type(self), self.args), self.__dict__
+
+
+_WRITTEN_IN_PYTHON = 1 << 9
+
+
+def _again(kind: type[CubeError], arguments: tuple[Any, ...]) -> CubeError:
+    maker: type = kind
+    while maker.__flags__ & _WRITTEN_IN_PYTHON:  # only the class below those can make one
+        maker = maker.__base__ or object
+    error: CubeError = maker.__new__(kind, *arguments)
+    super(CubeError, error).__init__(*arguments)
+    return error
 
 
 class SourceError(CubeError):
@@ -212,6 +232,10 @@ class OutOfMemoryError(CubeError, MemoryError):
 
 class DeviceLostError(CubeError, RuntimeError):
     """The device stopped answering."""
+
+
+class NotPicklable(CubeError, PicklingError):
+    """Something that another process could not find, or that belongs to this one."""
 
 
 class ConfigError(CubeError, ValueError):

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cubepy.late import door
+from cubepy.launcher import pickling
 from cubepy.launcher.launcher import Launcher, PreparedLaunch, make_launcher
 from cubepy.launcher.over import Over, make_over
 from cubepy.launcher.resolver import Resolver
@@ -23,5 +24,6 @@ __all__ = [
     "Work",
     "make_launcher",
     "make_over",
+    "pickling",
     "short_tracebacks",
 ]

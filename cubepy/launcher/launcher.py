@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from cubepy import frontend, ir
 from cubepy.compiler import build, lower
-from cubepy.errors import ArgumentError, ConfigError, CubeError, LaunchError, RuntimeUnavailable
+from cubepy.errors import (
+    ArgumentError,
+    ConfigError,
+    CubeError,
+    LaunchError,
+    NotPicklable,
+    RuntimeUnavailable,
+)
 from cubepy.late import late_import
+from cubepy.launcher import pickling
 from cubepy.launcher.again import again_of
 from cubepy.launcher.expectation import expected_call
 from cubepy.launcher.resolver import Record, Resolver
@@ -157,6 +165,17 @@ class Launcher:
     def __repr__(self) -> str:
         device = "" if self._device is None else f" on {self._device.name}"
         return f"<{self._resolver.name}{self._work.written}{device}: call it with arguments>"
+
+    def __reduce__(self) -> pickling.Again:
+        work, planes = self._work.plain()
+        place = pickling.reference(self._resolver.program.source)
+        return pickling.launcher_again, (*place, work, planes, self._device)
+
+    def __copy__(self) -> Launcher:
+        return self
+
+    def __deepcopy__(self, memory: object) -> Launcher:
+        return self
 
     def _learn(
         self, native: NativeEntry, record: Record, plan: _Plan, arguments: Sequence[Any]
@@ -347,6 +366,18 @@ class PreparedLaunch:
         self._key = key
         self._again: Launched | None = None
         self._native = native.attach(self, resolver.signature) if native is not None else None
+
+    def __reduce__(self) -> pickling.Again:
+        raise NotPicklable(
+            f"{self._resolver.name}: a prepared launch belongs to its process\n"
+            "  help: pickle the kernel or its launcher, and prepare it there"
+        )
+
+    def __copy__(self) -> PreparedLaunch:
+        return self
+
+    def __deepcopy__(self, memory: object) -> PreparedLaunch:
+        return self
 
     @short_tracebacks
     def __call__(self, *arguments: Any, **keywords: Any) -> None:

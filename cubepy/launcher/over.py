@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubepy.errors import LaunchError
+from cubepy.launcher import pickling
 from cubepy.launcher.launcher import Launcher, likely_device, make_launcher
 from cubepy.launcher.resolver import Resolver
 from cubepy.launcher.tracebacks import short_tracebacks
@@ -62,6 +63,15 @@ class Over:
                 launchers.clear()
             found = launchers[key] = make_launcher(self._resolver, work, chosen)
         return found.stepping(unit) if debug else found
+
+    def __reduce__(self) -> pickling.Again:
+        return pickling.over_again, pickling.reference(self._resolver.program.source)
+
+    def __copy__(self) -> Over:
+        return self
+
+    def __deepcopy__(self, memory: object) -> Over:
+        return self
 
     def __repr__(self) -> str:
         return f"<{self._resolver.name}.over>"

@@ -6,7 +6,7 @@ from typing import Any
 
 from cubepy import config, frontend
 from cubepy.errors import LaunchError
-from cubepy.records import dataclass
+from cubepy.records import dataclass, replace
 from cubepy.runtime import (
     Grid,
     Triple,
@@ -42,6 +42,17 @@ class Work:
         if self.shape is None:
             return f"[{_shown(self.cube_count)}, {_shown(self.cube_dim)}]"
         return f".over({_shown(self.shape)})"
+
+    def plain(self) -> tuple[Work, list[int]]:
+        """The same with numbers only, and the axes of a cube that are as long as a plane."""
+        if self.shape is not None:
+            return self, []
+        parts = self.cube_dim if isinstance(self.cube_dim, tuple | list) else (self.cube_dim,)
+        planes = [at for at, part in enumerate(parts) if part is frontend.PLANE]
+        if not planes:
+            return self, []
+        sizes = tuple(1 if at in planes else part for at, part in enumerate(parts))
+        return replace(self, cube_dim=sizes), planes
 
     def on(self, features: Features, plane_dim: int = 0) -> tuple[Grid, frontend.LaunchOptions]:
         """The grid, and what the kernel is compiled for, on a device with these features.

@@ -22,6 +22,7 @@ import numpy as np
 
 from cubepy.errors import RuntimeUnavailable
 from cubepy.ir import Scalar
+from cubepy.late import late_import
 from cubepy.records import dataclass
 from cubepy.runtime.arguments import host_array_of
 from cubepy.runtime.buffers import Buffer, empty_buffer, wrapped_buffer
@@ -101,6 +102,10 @@ class Device(ABC):
     @abstractmethod
     def target(self) -> Target:
         """What code is generated for, with the features that the device's probe found."""
+
+    def __reduce__(self) -> tuple[Callable[[str], Device], tuple[str]]:
+        """By name: each process has devices of its own."""
+        return device_again, (self.name,)
 
     @property
     @abstractmethod
@@ -310,6 +315,14 @@ class Device(ABC):
         if not self.host_memory or any(each % array.itemsize for each in array.strides):
             return self.array(array)
         return wrapped_buffer(self, array)
+
+
+def device_again(name: str) -> Device:
+    """The device of that name, in the process that unpickles it."""
+    with late_import:
+        from cubepy.runtime.registry import device  # noqa: PLC0415 - which needs this module
+
+    return device(name)
 
 
 class Runtime(ABC):

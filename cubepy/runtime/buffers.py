@@ -42,6 +42,10 @@ class Buffer:
     lease: Lease | None = None
     uses: Uses = field(default_factory=Uses)
 
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """A copy on the device of that name."""
+        return _buffer_again, (self.device, self.numpy())
+
     @property
     def ndim(self) -> int:
         """Axes of the array."""
@@ -156,3 +160,7 @@ def wrapped_buffer(device: Device, array: np.ndarray[Any, Any]) -> Buffer:
         strides=array.strides,
         view=array,
     )
+
+
+def _buffer_again(device: Device, data: np.ndarray[Any, Any]) -> Buffer:
+    return device.array(data)
