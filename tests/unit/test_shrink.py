@@ -151,7 +151,7 @@ def test_an_interrupt_leaves_what_there_is(
     ask = Attempts.complaint
 
     def interrupted(attempts: Attempts, text: str) -> str:
-        if attempts.count == 7:
+        if attempts.count == 6:
             raise KeyboardInterrupt
         return ask(attempts, text)
 
