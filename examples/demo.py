@@ -1,10 +1,13 @@
 """`make demo`: kernels on a photograph, on handwritten digits, and a fractal.
 
-Every result is held against NumPy or SciPy and timed beside it. Pictures and a page that shows each
-kernel with its IR and machine code go to `build/demo/`. The exit status is 1 if a result is wrong.
+Every result is held against NumPy or SciPy and timed beside it. Pictures, a page that shows each
+kernel with its IR and machine code, and the explorer's page of one of them go to `build/demo/`. The
+exit status is 1 if a result is wrong.
 """
 
+import contextlib
 import inspect
+import io
 import os
 import platform
 import sys
@@ -16,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from cubepy.tools import main as command_line
 from cubepy_cpu import num_threads
+from examples import kernels
 from examples.showcase import (
     LIMIT,
     Job,
@@ -42,6 +47,7 @@ from examples.showcase import (
 )
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "demo"
+KERNELS = Path(inspect.getfile(kernels.mandelbrot.function))
 # Settings that change how NumPy's own BLAS runs; the peer is NumPy as installed.
 BLAS_SETTINGS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
@@ -55,8 +61,8 @@ def main() -> int:
     rgb, digits = photograph(), load_digits()
     outcomes = list(_run(_jobs(rgb, digits)))
     images = _images(rgb, digits, {outcome.job.name: outcome.job for outcome in outcomes})
-    path = _write(outcomes, images)
-    _say_what_came_out(outcomes, path, time.perf_counter() - started)
+    path, explored = _write(outcomes, images), _explore()
+    _say_what_came_out(outcomes, path, explored, time.perf_counter() - started)
     return 0 if all(outcome.right for outcome in outcomes) else 1
 
 
@@ -64,20 +70,22 @@ def _say_what_comes() -> None:
     source = textwrap.indent(inspect.getsource(grey.function).rstrip(), "    ")
     print(
         f"""\
-cubepy turns Python functions into machine code. A kernel says what happens at one place of an
-array; cubepy compiles it for the types it is called with, packs many places into each instruction,
-and shares the rest among all cores. This one makes a photograph grey:
+cubepy turns Python functions into machine code for whole arrays. You write what happens at one
+place; this makes one pixel of a photograph grey:
 
 {source}
 
     grey.over(out.shape)(rgb, out)      # once for each pixel of `out`, on NumPy arrays
 
-The demo blurs a photograph, finds its edges and evens out its contrast; compares 1024 handwritten
-digits with each other and lets the most alike vote; and draws the Mandelbrot set. Every number is
-checked against NumPy or SciPy, and both are timed in turns.
+The first call compiles the function for these types: several pixels in each instruction, rows
+shared among all cores. NumPy arrays are used where they lie.
 
-CPU: {platform.machine()}, {num_threads()} threads. Python {platform.python_version()}, \
-NumPy {np.__version__}.
+What follows takes half a minute: blur a photograph, find its edges, even out its contrast; compare
+1024 handwritten digits with each other and let the most alike vote; draw the Mandelbrot set. Every
+number is checked against NumPy or SciPy, and both are timed in turns.
+
+{platform.machine()}, {num_threads()} threads, Python {platform.python_version()}, \
+NumPy {np.__version__}
 """
     )
     for name in BLAS_SETTINGS:
@@ -158,7 +166,17 @@ def _write(outcomes: Sequence[Outcome], images: dict[str, tuple[Bytes, str]]) ->
     return path
 
 
-def _say_what_came_out(outcomes: Sequence[Outcome], path: Path, seconds: float) -> None:
+def _explore() -> Path:
+    """The explorer's page of the Mandelbrot kernel, as the command line makes it."""
+    path = FOLDER / "mandelbrot.html"
+    with contextlib.redirect_stdout(io.StringIO()):
+        command_line(["explore", f"{KERNELS}:mandelbrot", "--over", "720,960", "-o", str(path)])
+    return path
+
+
+def _say_what_came_out(
+    outcomes: Sequence[Outcome], path: Path, explored: Path, seconds: float
+) -> None:
     head = f"{'kernel':<11} {'right?':<20} {'ms':>8} {'1 thread':>9} {'NumPy ms':>9} {'ratio':>7}"
     print(f"\n{head}   peer\n{'─' * (len(head) + 26)}")
     for outcome in outcomes:
@@ -172,7 +190,8 @@ def _say_what_came_out(outcomes: Sequence[Outcome], path: Path, seconds: float) 
         print(textwrap.fill(remark, 100))
     wrong = [outcome.job.name for outcome in outcomes if not outcome.right]
     print(f"\n{f'WRONG: {chr(44).join(wrong)}' if wrong else 'All right.'} {seconds:.0f} s in all.")
-    print(f"Kernels, IR and machine code side by side: {path}")
+    print(f"Pictures, and each kernel beside its machine code:\n  {path}")
+    print(f"One kernel through all stages, its lines linked:\n  {explored}")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,7 @@ from examples.showcase.digits import load as load_digits
 from examples.showcase.fractal import LIMIT, mandelbrot_job
 from examples.showcase.job import Job, Launch, Outcome, Timing, run_job
 from examples.showcase.kernels import grey
-from examples.showcase.listing import Listing, listing_of
-from examples.showcase.loops import hot_loop
+from examples.showcase.listing import Listing, hot_loop, listing_of
 from examples.showcase.page import page
 from examples.showcase.photograph import (
     blur_job,

@@ -3,11 +3,11 @@
 import inspect
 from dataclasses import dataclass
 
+from cubepy.inspection import Inspection
 from cubepy.target import Topic
 from examples.showcase.job import Launch
-from examples.showcase.loops import hot_loop
 
-__all__ = ["Listing", "listing_of"]
+__all__ = ["Listing", "hot_loop", "listing_of"]
 
 # What the page has room for.
 TOPICS = (Topic.GANG, Topic.MEMORY, Topic.LOOP)
@@ -33,11 +33,26 @@ def listing_of(launch: Launch) -> Listing:
         note=launch.note,
         source=inspect.getsource(launch.kernel.function).rstrip(),
         ir=stages.optimized_ir.rstrip(),
-        assembly=_in_columns(hot_loop(stages.asm)),
+        assembly=_in_columns(hot_loop(stages)),
         decisions=tuple(
             dict.fromkeys(str(each) for each in stages.own_decisions if each.topic in TOPICS)
         ),
     )
+
+
+def hot_loop(stages: Inspection) -> str:
+    """The innermost loop with most loops round it, of those the longest; all code without a loop.
+
+    Loops for units at the edges of a launch do not count.
+    """
+    code = stages.machine_code
+    assert code is not None
+    lines = code.text.splitlines()
+    inner = [loop for loop in code.loops if loop.innermost and not loop.edges]
+    if not inner:
+        return code.text
+    hottest = max(inner, key=lambda loop: (loop.depth, len(loop.lines)))
+    return "\n".join(lines[number - 1] for number in hottest.lines)
 
 
 def _in_columns(assembly: str) -> str:
