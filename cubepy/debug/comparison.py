@@ -24,6 +24,8 @@ from cubepy.testing import differences
 __all__ = ["Comparison", "Local", "compare"]
 
 Place = tuple[int, ...]
+#: What is compared unless the caller says: what a kernel means, and what it does here.
+DEVICES = ("reference", "cpu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +83,13 @@ class Comparison:
 
 
 def compare(
-    kernel: Launcher, arguments: Sequence[Any], devices: Sequence[str | Device]
+    kernel: Launcher, arguments: Sequence[Any], devices: Sequence[str | Device] = DEVICES
 ) -> Comparison:
     """Launch on every device with copies of the arguments, and look for the first difference.
 
     `kernel` is one with its sizes, `k.over(n)` or `k[count, dim]`. The arguments stay as they are.
     """
-    if len(devices) < 2:
-        raise LaunchError("compare needs two devices, for example devices=['reference', 'cpu']")
+    _check(kernel, arguments, devices)
     found = [find_device(each) if isinstance(each, str) else each for each in devices]
     first, *others = found
     wanted = _launched(kernel, arguments, first)
@@ -97,6 +98,23 @@ def compare(
         if difference is not None:
             return _explained(kernel, arguments, first, other, difference)
     return Comparison(devices=tuple(each.name for each in found))
+
+
+def _check(kernel: object, arguments: object, devices: object) -> None:
+    """Refuse what would fail later without a word on why."""
+    if not isinstance(kernel, Launcher):
+        name = getattr(getattr(kernel, "source", None), "name", "kernel")
+        raise LaunchError(
+            f"compare needs a kernel with its sizes, not {kernel!r}\n"
+            f"  help: {name}.over(n), or {name}[cube_count, cube_dim]"
+        )
+    if not isinstance(arguments, Sequence) or isinstance(arguments, str | bytes):
+        raise LaunchError(
+            f"compare takes the arguments in one tuple, not {type(arguments).__name__}\n"
+            f"  help: cb.debug.compare(kernel.over(n), (x, out))"
+        )
+    if isinstance(devices, str) or not isinstance(devices, Sequence) or len(devices) < 2:
+        raise LaunchError("compare needs two devices, for example devices=['reference', 'cpu']")
 
 
 def _copies(arguments: Sequence[Any]) -> list[Any]:

@@ -29,6 +29,12 @@ PRESENT = {
     "atomic": "atomically updates",
     "atomic_read": "atomically reads",
 }
+OTHERS = {
+    "read": "the read",
+    "write": "the write",
+    "atomic": "the atomic update",
+    "atomic_read": "the atomic read",
+}
 PAST = {
     "read": "read {} from it",
     "write": "wrote {} to it",
@@ -133,10 +139,10 @@ def _race(
     other = batch.name_of(conflict.unit)
     same_cube = conflict.unit // batch.units == batch.first + unit // batch.units
     return Diagnostic(
-        message=f"data race: {batch.name(unit)} {PRESENT[kind].format(new)} {element}, and {other} "
-        f"{PAST[conflict.kind].format(old)} with no barrier in between",
+        message=f"data race: {batch.name(unit)} {PRESENT[kind].format(new)} {element}, and nothing "
+        f"orders that with {OTHERS[conflict.kind]} of another unit",
         loc=place_of(op, state.calls),
-        notes=((f"the access of {other}", other_op.loc),),
+        notes=((f"{other} {PAST[conflict.kind].format(old)}", other_op.loc),),
         help="put cb.sync_cube() between the two accesses, or use an atomic"
         if same_cube
         else "cubes run in any order: use atomics, or two launches",

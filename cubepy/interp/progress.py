@@ -74,12 +74,15 @@ class Progress:
         batch = self.state.batch
         count = batch.lanes if mask is True else int(np.count_nonzero(mask))
         waiting = batch.name(first_lane(mask))
-        elsewhere = minus(True, mask)
-        others = "" if elsewhere is False else f", while {batch.name(first_lane(elsewhere))} is not"
-        running = "1 unit runs" if count == 1 else f"{count} units run"
+        if count > 1:
+            more = f"{count - 1} other unit{'s' * (count > 2)}"
+            waiting = f"{waiting} and {more} go round this loop"
+        else:
+            waiting = f"{waiting} goes round this loop"
+        rest = minus(True, mask)
+        others = "" if rest is False else f"; {batch.name(first_lane(rest))} does not run meanwhile"
         return Diagnostic(
-            message=f"no progress: {running} this loop and nothing changes any more; "
-            f"{waiting} is one of them{others}",
+            message=f"no progress: {waiting}, and nothing changes any more{others}",
             loc=place_of(self.loop, self.state.calls),
             help=WAITING
             if self._waits()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pdb  # noqa: T100 - it is what was asked for
-from contextlib import suppress
+from bdb import BdbQuit
+from itertools import starmap
 
 from cubepy.replay.program import RecordEnds, Replay
 from cubepy.replay.recording import Recording
@@ -15,10 +16,17 @@ def step_through(replay: Replay, recording: Recording, debugger: pdb.Pdb | None 
     """Run the unit under `pdb`, stopped at its first line.
 
     Variables have the kernel's names; arrays are as the launch left them. A launch that ended with
-    a fault is replayed up to there, and then raises it.
+    a fault is replayed up to there, and then raises it. Leaving the debugger leaves the program, by
+    `BdbQuit`, as it does anywhere else.
     """
     chosen = debugger or pdb.Pdb(skip=["cubepy.*", "numpy.*"])
-    with suppress(RecordEnds):
-        chosen.runcall(replay.function)
+    ended: list[object] = []
+    try:
+        # `runcall` keeps to itself how the call ended; nothing of Python's stands between.
+        chosen.runcall(ended.extend, starmap(replay.function, [()]))
+    except RecordEnds:
+        ended.append(None)
+    if not ended:
+        raise BdbQuit
     if recording.fault is not None:
         raise recording.fault

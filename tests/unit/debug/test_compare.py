@@ -130,6 +130,24 @@ def test_one_device_is_nothing_to_compare() -> None:
         debug.compare(sums.over(40), arguments(), ["cpu"])
 
 
+def test_what_cannot_be_compared_is_told() -> None:
+    wrong: Any = sums
+    with pytest.raises(LaunchError, match=r"kernel with its sizes, not .*\n  help: sums.over\(n\)"):
+        debug.compare(wrong, arguments())
+    wrong = np.zeros(4)
+    with pytest.raises(LaunchError, match=r"in one tuple, not ndarray"):
+        debug.compare(sums.over(40), wrong)
+    wrong = "cpu"
+    with pytest.raises(LaunchError, match=r"needs two devices"):
+        debug.compare(sums.over(40), arguments(), wrong)
+
+
+def test_the_interpreter_and_the_processor_are_compared_unless_told() -> None:
+    found = debug.compare(sums.over(40), arguments())
+    assert found
+    assert found.devices == ("reference", "cpu")
+
+
 def test_a_comparison_counts_as_true_where_all_agree() -> None:
     same = debug.Comparison(devices=("a", "b"))
     different = debug.Comparison(devices=("a", "b"), argument="out")

@@ -1,5 +1,6 @@
 """One unit as plain Python: it stores what the launch stored, and pdb shows the kernel's lines."""
 
+import bdb
 import io
 import pdb  # noqa: T100
 from pathlib import Path
@@ -109,6 +110,14 @@ def session(launcher: Any, commands: str, *given: Any, unit: Any = 0) -> str:
 def line_of(text: str) -> int:
     lines = Path(__file__).read_text("utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_leaving_the_debugger_leaves_the_launch() -> None:
+    x, at, out = arguments()
+    for commands in ("q\n", "n\nn\nq\n", ""):  # the end of the input is as good
+        with pytest.raises(bdb.BdbQuit):
+            session(wanders.over(40), commands, x, at, out, unit=6)
+    session(wanders.over(40), "n\nc\n", x, at, out, unit=6)
 
 
 def test_pdb_stops_in_the_users_lines_with_the_users_names() -> None:
