@@ -19,6 +19,7 @@ from cubepy.runtime import (
     Launched,
     MemoryLaunch,
     QuickLaunch,
+    is_observed,
     pattern_of,
     recording_here,
     switches,
@@ -59,7 +60,7 @@ def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[
 
     def fits() -> bool:
         if switches.closed:
-            if recording_here() is not None:
+            if is_observed() or recording_here() is not None:
                 return False
         elif taught:
             return False
