@@ -136,7 +136,10 @@ _arenas: list[np.ndarray[Any, Any]] = [np.empty(0, np.uint8)]
 def reserve_arena(size: int) -> None:
     """Let launches that hold Python's lock have at least so many bytes of scratch memory."""
     if size + 64 > _arenas[0].size:
-        _arenas[0] = np.empty(size + 64, np.uint8)
+        try:
+            _arenas[0] = np.empty(size + 64, np.uint8)
+        except MemoryError as error:
+            raise OutOfMemoryError(f"no room for {size} bytes of scratch memory") from error
         context.arena = -(-_arenas[0].ctypes.data // 64) * 64
 
 
