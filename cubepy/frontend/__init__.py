@@ -215,11 +215,16 @@ from cubepy.frontend.watched import ABSENT, Watch, Watched
 from cubepy.late import door
 
 if TYPE_CHECKING:
+    from cubepy.frontend.help_texts import call_and_meaning
     from cubepy.frontend.lowering import Lowered, lower, lower_and_tell, lower_function
 else:
     # What a launch of a compiled kernel needs of the front end is small, and loads in a fraction of
     # the time that lowering takes.
-    __getattr__ = door(__name__, lowering="Lowered lower lower_and_tell lower_function")
+    __getattr__ = door(
+        __name__,
+        help_texts="call_and_meaning",
+        lowering="Lowered lower lower_and_tell lower_function",
+    )
 
 __all__ = [
     "ABSENT",
@@ -294,6 +299,7 @@ __all__ = [
     "bit_reverse",
     "bitcast",
     "bool_",
+    "call_and_meaning",
     "capture",
     "cast",
     "cbrt",

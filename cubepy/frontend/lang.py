@@ -22,6 +22,7 @@ import numpy as np
 
 from cubepy.errors import CubeError, CubeTypeError, Diagnostic
 from cubepy.frontend.scalars import index
+from cubepy.late import late_import
 from cubepy.location import UNKNOWN
 from cubepy.records import dataclass
 
@@ -107,11 +108,22 @@ else:
         """Annotation: a value known while the kernel is compiled."""
 
 
+def _help_text(name: str) -> str:
+    with late_import:
+        from cubepy.frontend.help_texts import help_text  # noqa: PLC0415 - for `help` only
+
+    return help_text(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A value that each unit reads: the op of this name gives it, or the cube's own size."""
 
     name: str
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]  # `help` of one tells of that one
+        return _help_text(self.name)
 
     def __repr__(self) -> str:
         return f"cubepy.{self.name}"
@@ -136,6 +148,10 @@ class Intrinsic:
     """A function of kernels, by name; the front end knows what it does."""
 
     name: str
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]  # `help` of one tells of that one
+        return _help_text(self.name)
 
     def __repr__(self) -> str:
         return f"cubepy.{self.name}"

@@ -367,9 +367,10 @@ LENGTH = op("length", "memory", rule=rules.length, traits=PURE | Trait.UNIFORM, 
 STRIDE = op("stride", "memory", rule=rules.length, traits=PURE | Trait.UNIFORM,
             doc="Elements between neighbours along the axis `axis` of a buffer.")  # fmt: skip
 LOAD = op("load", "memory", "*indices", rule=rules.load, traits=Trait.READS,
-          doc="An element; attribute `check`. Outside: 0 (checked).")  # fmt: skip
+          doc="An element; attribute `check`. Outside: 0; an error where validated.")  # fmt: skip
 STORE = op("store", "memory", "*indices_and_value", rule=rules.store, traits=Trait.WRITES,
-           doc="Writes the last operand; attribute `check`. Outside: dropped.")  # fmt: skip
+           doc="Writes the last operand; attribute `check`. Outside: dropped; an error "
+               "where validated.")  # fmt: skip
 LOCAL = op("local", rule=rules.slot, traits=Trait.NONE,
            doc="A mutable variable, attribute `element`.")  # fmt: skip
 LOAD_LOCAL = op(

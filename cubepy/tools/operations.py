@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from cubepy.codegen import native_ops
-from cubepy.frontend import INTRINSICS
+from cubepy.frontend import INTRINSICS, call_and_meaning
 from cubepy.ir import (
     BOOL,
     FLOATS,
@@ -165,7 +165,10 @@ def _number(value: float) -> str:
 def _others() -> Iterator[str]:
     """Names of functions that have no row, or one under another name."""
     names = sorted(set(INTRINSICS) - set(ops.BY_PYTHON))
-    yield "These have no row of their own: " + ", ".join(f"`cb.{name}`" for name in names) + "."
+    yield from ("These have no row of their own.", "", "| in kernels | meaning |", "| --- | --- |")
+    for name in names:
+        call, meaning = call_and_meaning(name)
+        yield _line([f"`{call}`", meaning])
 
 
 # ── types ────────────────────────────────────────────────────────────────────────────────────────
