@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cubepy import config, frontend, ir
 from cubepy.cache import Key, key_of, store
+from cubepy.depth import deep
 from cubepy.errors import CubeError
 from cubepy.late import late_import
 from cubepy.records import dataclass, field
@@ -78,17 +79,18 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
 
     native = codegen.native_ops(target)
     remarks: list[Decision] = []
-    optimized = passes.run(
-        kernel,
-        target,
-        library,
-        native=native,
-        observe=observe,
-        remark=remarks.append,
-        check=config.current().compilation.verify == "every_pass",
-    )
-    ir.verify(optimized, passes.level_of(target, native))
-    artifact = codegen.emit(optimized, target)
+    with deep(kernel.name, kernel.loc):
+        optimized = passes.run(
+            kernel,
+            target,
+            library,
+            native=native,
+            observe=observe,
+            remark=remarks.append,
+            check=config.current().compilation.verify == "every_pass",
+        )
+        ir.verify(optimized, passes.level_of(target, native))
+        artifact = codegen.emit(optimized, target)
     return Stages(lowered=kernel, optimized=optimized, artifact=artifact, remarks=tuple(remarks))
 
 
@@ -142,8 +144,9 @@ if hasattr(os, "register_at_fork"):
 def _lowered(
     source: frontend.KernelSource, specialization: frontend.Specialization
 ) -> frontend.Lowered:
-    made = frontend.lower_and_tell(source, specialization)
-    ir.verify(made.kernel, "lowered")
+    with deep(source.name, source.loc):
+        made = frontend.lower_and_tell(source, specialization)
+        ir.verify(made.kernel, "lowered")
     return made
 
 
@@ -342,7 +345,8 @@ class Program:
         self, specialization: frontend.Specialization, device: Device
     ) -> tuple[LoadedKernel, frontend.Watched]:
         begin = time.perf_counter()
-        made = load(self.source, specialization, device, lambda: self._lowered(specialization))
+        with deep(self.source.name, self.source.loc):
+            made = load(self.source, specialization, device, lambda: self._lowered(specialization))
         tell_compiled(self.source.name, device, begin)
         return made
 

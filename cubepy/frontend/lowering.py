@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from cubepy.errors import CubeTypeError, Diagnostic, UnsupportedError
+from cubepy.depth import deep
+from cubepy.errors import CubeTypeError, Diagnostic
 
 # Each of these registers what it lowers.
 from cubepy.frontend import atomics as _atomics  # noqa: F401
@@ -109,17 +110,8 @@ def lower_and_tell(source: KernelSource, specialization: Specialization) -> Lowe
             region = _guarded(frame, region, rank)
         return params, region
 
-    try:
+    with deep(source.name, source.loc):
         params, body = lower_repeatedly(session, source, source.node, Plan(), run)
-    except RecursionError as error:
-        raise UnsupportedError(
-            Diagnostic(
-                message=f"{source.name} is nested too deeply",
-                loc=source.loc,
-                help="give parts of a long expression names; "
-                "use a loop, match or helpers instead of a long chain of elif",
-            )
-        ) from error
     sys.stdout.write("".join(session.prints))
     judge_kernel(session, source, specialization, body)
     session.raise_complaints()

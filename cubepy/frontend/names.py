@@ -278,7 +278,8 @@ def _common_list(collector: _Collector, uses: list[_Use]) -> int:
     common: list[int] | None = None
     for number in {use.place.list for use in uses}:
         around = [place.list for place in _ancestors(collector, _Place(number, 0))]
-        common = around if common is None else [entry for entry in common if entry in around]
+        inside = set(around)
+        common = around if common is None else [entry for entry in common if entry in inside]
     assert common
     return common[0]
 

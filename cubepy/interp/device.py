@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from cubepy.depth import deep
 from cubepy.errors import BackendError, OutOfMemoryError, ParseError
 from cubepy.interp.machine import run
 from cubepy.interp.memory import HostMemory
 from cubepy.interp.state import Reports, Watch
 from cubepy.ir import Kernel, parse_kernel
+from cubepy.location import UNKNOWN
 from cubepy.runtime import Binding, Device, Grid, LoadedKernel, Runtime
 from cubepy.target import Artifact, Target
 
@@ -66,7 +68,8 @@ class ReferenceDevice(Device):
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Parse the printed IR."""
         try:
-            kernel = parse_kernel(artifact.text)
+            with deep(artifact.kernel_name, UNKNOWN):
+                kernel = parse_kernel(artifact.text)
         except ParseError as problem:
             raise BackendError(
                 f"{artifact.kernel_name}: IR does not parse", str(problem)
@@ -79,7 +82,8 @@ class ReferenceDevice(Device):
         assert isinstance(parsed, Kernel)
         plane_dim = target.plane_dim(parsed)
         reports = self._reports or Reports.of(target)
-        run(parsed, grid, bindings, plane_dim=plane_dim, reports=reports, watch=self._watch)
+        with deep(parsed.name, parsed.loc):
+            run(parsed, grid, bindings, plane_dim=plane_dim, reports=reports, watch=self._watch)
 
     def sync(self) -> None:
         """Nothing to wait for."""

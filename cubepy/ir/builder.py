@@ -29,11 +29,11 @@ def param(name: str, type: Type, loc: Loc = UNKNOWN) -> Op:
 
 @dataclass(slots=True)
 class OpenRegion:
-    """A region being filled. `known` maps a pure op's identity to the op that computes it."""
+    """A region being filled. `known` maps the number of what a pure op computes to the op."""
 
     params: tuple[Op, ...] = ()
     ops: list[Op] = field(default_factory=list)
-    known: dict[tuple[Any, ...], Op] = field(default_factory=dict)
+    known: dict[int, Op] = field(default_factory=dict)
 
     def close(self) -> Region:
         """The finished region."""
@@ -54,6 +54,8 @@ class Builder:
         self.share = share
         self.loc: Loc = UNKNOWN
         self._stack: list[OpenRegion] = []
+        # Numbers of what pure ops compute: hashed once, and not in each of the open regions.
+        self._numbers: dict[tuple[Any, ...], int] = {}
 
     @property
     def current(self) -> OpenRegion:
@@ -112,22 +114,22 @@ class Builder:
         self.append(made, key)
         return made
 
-    def append(self, made: Op, key: tuple[Any, ...] | None = None) -> None:
+    def append(self, made: Op, key: int | None = None) -> None:
         """Append a finished op as it is."""
         self.current.ops.append(made)
         if key is not None:
             self.current.known[key] = made
 
-    @staticmethod
     def _key(
-        opdef: OpDef, operands: tuple[Op, ...], attrs: Mapping[str, AttrValue], type: Type
-    ) -> tuple[Any, ...]:
+        self, opdef: OpDef, operands: tuple[Op, ...], attrs: Mapping[str, AttrValue], type: Type
+    ) -> int:
         # `==` takes 1, 1.0 and True for one, and the zeros, and no NaN for itself
         values = tuple([
             (name, pack("<d", value) if isinstance(value, float) else (value.__class__, value))
             for name, value in attrs.items()
         ])  # fmt: skip
-        return (opdef, tuple(map(id, operands)), values, type)
+        key = (opdef, tuple(map(id, operands)), values, type)
+        return self._numbers.setdefault(key, len(self._numbers))
 
     def const(self, type: Scalar, value: float, loc: Loc | None = None) -> Op:
         """A constant; `value` must fit: an int for integers, a float for floats, a bool for

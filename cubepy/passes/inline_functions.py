@@ -123,12 +123,15 @@ class _Inliner:
         if template is None:
             return call
         self._grow(template.size)
-        places: dict[Loc, Loc] = {}
+        places: dict[int, Loc] = {}  # by identity: ops of one chain of calls share its links
 
         def place(loc: Loc) -> Loc:
-            if loc not in places:
-                places[loc] = loc.called_from(call.loc) if call.loc.known else loc
-            return places[loc]
+            if not call.loc.known:
+                return loc
+            if id(loc) not in places:
+                through = call.loc if loc.inlined_at is None else place(loc.inlined_at)
+                places[id(loc)] = replace(loc, inlined_at=through)
+            return places[id(loc)]
 
         values = dict(zip(template.params, call.operands, strict=True))
         rewriter.out += clone_ops(template.ops, values, place)
