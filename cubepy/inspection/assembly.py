@@ -24,7 +24,7 @@ from cubepy.target import CodeLoop, MachineCode
 if TYPE_CHECKING:
     from cubepy.inspection.inspection import Inspection
 
-__all__ = ["HotLoop", "hot_loop", "listing"]
+__all__ = ["HotLoop", "hot_loop", "listing", "loop_marks"]
 
 _HOT, _INNER = "▌", "│"
 _CODE_WIDTH = 52  # columns of an instruction before its place
@@ -87,7 +87,7 @@ def _legend(hot: HotLoop | None) -> Iterator[Text]:
 
 
 def _rows(code: MachineCode, hot: HotLoop | None, file: str) -> Iterator[Text]:
-    marks = dict(_marks(code, hot))
+    marks = loop_marks(code, hot)
     before = 0
     for number, line in enumerate(lines_of_code(code), 1):
         if _is_label(line.text):
@@ -114,14 +114,16 @@ def _row(line: Line, mark: str, own: int, file: str, *, repeated: bool) -> Text:
     return made
 
 
-def _marks(code: MachineCode, hot: HotLoop | None) -> Iterator[tuple[int, str]]:
-    """The mark of each line in an innermost loop."""
+def loop_marks(code: MachineCode, hot: HotLoop | None) -> dict[int, str]:
+    """The mark of each line in an innermost loop, by its number."""
+    marks: dict[int, str] = {}
     for loop in code.loops:
         if loop.innermost:
             mark = "~" if loop.edges else _INNER
             if hot is not None and loop is hot.code:
                 mark = _HOT
-            yield from ((number, mark) for number in loop.lines)
+            marks.update(dict.fromkeys(loop.lines, mark))
+    return marks
 
 
 def _is_label(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from cubepy.inspection import (
     Inspection,
     Line,
+    assembly,
     estimated_costs,
     highlighted,
     lines_of_code,
@@ -117,7 +118,10 @@ def _texts(inspection: Inspection, tables: _Tables) -> Iterator[dict[str, Any]]:
     """What was emitted, by the name of its language."""
     code = inspection.machine_code
     if code is not None:
-        yield {"title": "machine code", "rows": tables.rows(lines_of_code(code), "asm")}
+        rows = tables.rows(lines_of_code(code), "asm")
+        for number, mark in assembly.loop_marks(code, assembly.hot_loop(inspection)).items():
+            rows[number - 1][0] = mark
+        yield {"title": "machine code", "rows": rows}
     language = {"cpu": "llvm", "reference": "ir"}.get(
         inspection.target.language, inspection.target.language
     )

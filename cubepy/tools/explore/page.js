@@ -115,14 +115,26 @@ function drawPass() {
   draw("ir", lines);
 }
 
+const HOT = "▌"; // of the loop that most of the work is in
+
 function drawText() {
   const texts = target().texts;
   if (state.text >= texts.length) state.text = 0;
   drawTabs("texts", texts.map(text => text.title), state.text, number => {
     state.text = number; drawText(); again();
   });
-  draw("text", texts[state.text].rows.map(([, string, chain], number) =>
-    lineOf("text", number, data.chains[chain], code(string))));
+  draw("text", texts[state.text].rows.map(([mark, string, chain], number) => {
+    const line = lineOf("text", number, data.chains[chain],
+      make("span", {class: "loop"}, mark), code(string));
+    line.node.classList.toggle("hot", mark === HOT);
+    return line;
+  }));
+}
+
+function toHotLoop() {
+  const hot = line => line.node.classList.contains("hot") && line.chain.length > 0;
+  const number = panes.text.findIndex(hot);
+  if (number >= 0) goTo("text", number);
 }
 
 function drawTabs(id, titles, chosen, choose) {
@@ -297,7 +309,7 @@ byId("theme").addEventListener("click", toggleTheme);
 byId("ask").addEventListener("click", () => byId("help").showModal());
 byId("close").addEventListener("click", () => byId("help").close());
 const KEYS = {
-  "[": () => toChange(-1), "]": () => toChange(1), d: toggleDiff, t: toggleTheme,
+  h: toHotLoop, "[": () => toChange(-1), "]": () => toChange(1), d: toggleDiff, t: toggleTheme,
   n: () => chooseTarget((state.target + 1) % data.targets.length),
   "?": () => byId("help").showModal(), Escape: () => pin([], "none"),
   ArrowLeft: () => toPass(state.pass - 1), ArrowRight: () => toPass(state.pass + 1),
@@ -321,6 +333,7 @@ byId("place").textContent = data.place;
 byId("refusals").textContent = data.refusals.map(each => `${each.target}: ${each.reason}`).join(" · ");
 byId("diff").checked = state.diff;
 drawTarget();
+panes.text.find(line => line.node.classList.contains("hot"))?.node.scrollIntoView({block: "center"});
 byId("source").focus();
 
 if (data.live) {

@@ -186,6 +186,25 @@ def test_everything_can_be_reached_with_keys(page: Page) -> None:
     assert not page.locator("#help").is_visible()
 
 
+def test_the_hot_loop_is_marked_in_view_and_a_key_away(page: Page) -> None:
+    hot = page.locator("#text .line.hot")
+    assert hot.count() > 3
+    assert all(text.startswith("▌") for text in hot.all_inner_texts())
+    in_view = """node => {
+      const own = node.getBoundingClientRect();
+      const pane = node.closest("#text").getBoundingClientRect();
+      return own.top >= pane.top - 1 && own.bottom <= pane.bottom + 1;
+    }"""
+    assert hot.first.evaluate(in_view)
+    page.locator("#text .line").last.scroll_into_view_if_needed()
+    assert not hot.first.evaluate(in_view)
+    page.keyboard.press("h")
+    now = page.locator("#text .line.now")
+    assert now.evaluate("node => node.classList.contains('hot')")
+    assert now.evaluate(in_view)
+    assert page.locator("#source .line.near").count()
+
+
 CONTRASTS = """() => {
   const bright = text => {
     const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(v => v / 255)
