@@ -31,7 +31,7 @@ from cubepy.runtime import (
 )
 from cubepy.target import Abi, WordKind
 from cubepy_cpu import probe, threads, worker_code
-from cubepy_cpu.functions import context, machine_functions, reserve_arena
+from cubepy_cpu.functions import context, functions, machine_functions, reserve_arena
 from cubepy_cpu.loaded_code import Code
 from cubepy_cpu.structures import Class, Command, Parameter, Plan, Record, Sink, Source, Variable
 
@@ -231,6 +231,10 @@ def block_launch(
     entry: int, tasks: int, arena_bytes: int, work_hint: int, block_bytes: int
 ) -> Callable[[bytes], None]:
     """What runs a kernel on blocks of this size, again and again."""
+    native = _block_kind()
+    short = tasks == 1 and 0 < work_hint < worker_code.PRICE_AWAKE
+    if native is None and short and not arena_bytes:
+        return functools.partial(functions().alone, entry)
     command = Command(entry, None, tasks, arena_bytes, work_hint)
     plan = Plan(
         context=ctypes.addressof(context),
@@ -238,10 +242,9 @@ def block_launch(
         first=ctypes.addressof(command),
         block_bytes=block_bytes,
     )
-    native = _block_kind() if tasks else None
-    if native is None:
+    if native is None or not tasks:
         return BlockLaunch(command, plan)
-    if tasks == 1:
+    if short:
         reserve_arena(arena_bytes)
     launch: BlockLaunch = native.kind(command, plan)
     native.attach_plan(launch, plan)

@@ -29,7 +29,7 @@ __all__ = [
     "reserve_arena",
 ]
 
-_Function = Callable[..., int]
+_Function = Callable[..., Any]
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
 
 
@@ -58,6 +58,10 @@ class Functions:
     @functools.cached_property
     def launch_held(self) -> _Function:
         return self._held("launch", _NUMBER, *_LAUNCH)
+
+    @functools.cached_property
+    def alone(self) -> _Function:
+        return self._held("alone", None, _POINTER, _POINTER)
 
     @functools.cached_property
     def resume(self) -> _Function:

@@ -379,3 +379,11 @@ define void @cubepy_stop(ptr %pool) {
   call void @wake(ptr %signal.at, i32 2147483647)
   ret void
 }
+
+; Run a single short task that needs no scratch memory, on the calling thread.
+define void @cubepy_alone(ptr %entry, ptr %arguments) {
+  %floats = call i64 @enter_default_floats()
+  call void %entry(ptr %arguments, i64 0, i64 1, ptr null)
+  call void @leave_default_floats(i64 %floats)
+  ret void
+}
