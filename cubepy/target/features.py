@@ -34,6 +34,8 @@ class Features:
     that a kernel may ask for (None: planes of any size need nothing), by `plane_attribute`;
     `shuffle`: the function that exchanges values in them. `atomics_64`, `extended_atomics_64`:
     64-bit atomics, and those besides sums and exchanges. `memory_orders`: atomics may be ordered.
+    `abreast`: units that a kernel without planes is asked to run side by side (0: as the compiler
+    likes): a processor hides latency by several registers a value.
 
     For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
     most units of a launch, and elements along an axis (0: as many as an index counts).
@@ -58,6 +60,7 @@ class Features:
     atomics_64: bool = True
     extended_atomics_64: bool = True
     memory_orders: bool = True
+    abreast: int = 0
     pinned: bool = False
     index_limit: int = 0
     most_buffers: int = 1 << 16

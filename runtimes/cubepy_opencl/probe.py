@@ -67,11 +67,13 @@ void planes(global uint *out) {
 
 
 def build_options(device: Any) -> str:
-    """The newest dialect of OpenCL C that the device has."""
+    """The newest dialect of OpenCL C that the device has; all groups of a launch are whole."""
     version = _c_version(device)
     dialect = "-cl-std=CL3.0" if version >= (3, 0) else "-cl-std=CL2.0" if version >= (2, 0) else ""
+    whole = "-cl-uniform-work-group-size" if dialect else ""
     exact = device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
-    return f"{dialect} {'-cl-fp32-correctly-rounded-divide-sqrt' if exact else ''}".strip()
+    divides = "-cl-fp32-correctly-rounded-divide-sqrt" if exact else ""
+    return " ".join(filter(None, (dialect, whole, divides)))
 
 
 def _c_version(device: Any) -> tuple[int, int]:
@@ -132,7 +134,16 @@ def features_of_device(context: Any, device: Any) -> Features:
         atomics_64="cl_khr_int64_base_atomics" in extensions,
         extended_atomics_64=atomics <= extensions,
         memory_orders=_c_version(device) >= (2, 0),
+        abreast=_abreast(device, found["plane_sizes"]),
     )
+
+
+def _abreast(device: Any, sizes: list[int]) -> int:
+    """On processors the largest size within four registers of f32 a value; GPUs know better."""
+    if not device.type & cl.device_type.CPU:
+        return 0
+    most = 4 * max(8, int(device.native_vector_width_float))
+    return max((size for size in sizes if size <= most), default=0)
 
 
 def _tried(context: Any, device: Any) -> bytes:

@@ -10,6 +10,7 @@ import wgpu
 
 from cubepy.runtime import ArrayBinding
 from cubepy.target import ArrayGroup, Artifact, Extra, array_groups
+from cubepy_wgpu.clock import Clock
 
 __all__ = ["Code"]
 
@@ -23,9 +24,10 @@ class Code:
     `groups` are the arrays of each binding. A bind group is kept for the memories it was made of.
     """
 
-    def __init__(self, device: Any, pipeline: Any, artifact: Artifact) -> None:
+    def __init__(self, device: Any, pipeline: Any, artifact: Artifact, clock: Clock | None) -> None:
         self.groups: tuple[ArrayGroup, ...] = array_groups(artifact.abi, artifact.access)
         self._device = device
+        self._clock = clock
         self._pipeline = pipeline
         self._block = device.create_buffer(
             size=8 * len(artifact.abi.words) + _EXTRAS.size, usage=_USES
@@ -48,7 +50,8 @@ class Code:
         for first, count in parts:
             queue.write_buffer(self._block, 0, words + _EXTRAS.pack(*first, 0))
             encoder = self._device.create_command_encoder()
-            work = encoder.begin_compute_pass()
+            stamped = self._clock.writes() if self._clock else None
+            work = encoder.begin_compute_pass(timestamp_writes=stamped)
             work.set_pipeline(self._pipeline)
             work.set_bind_group(0, bound)
             work.dispatch_workgroups(*count)

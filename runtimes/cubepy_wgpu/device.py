@@ -20,15 +20,19 @@ from cubepy.runtime import (
     ArrayBinding,
     Binding,
     Device,
+    Event,
     Grid,
+    HostEvent,
     LoadedKernel,
     Runtime,
+    Stream,
     pack,
     raise_fault,
     report_block,
     write_prints,
 )
 from cubepy.target import Artifact, Target
+from cubepy_wgpu.clock import FEATURE, Clock, Moment, TimedEvent, WgpuStream
 from cubepy_wgpu.code import Code
 from cubepy_wgpu.driver import build, explained, find_adapters, open_device
 from cubepy_wgpu.parts import parts_of
@@ -151,7 +155,8 @@ class WgpuDevice(Device):
         """Build the artifact's text."""
         with self._driver(artifact.kernel_name) as device:
             pipeline = build(device, artifact)
-            return LoadedKernel(artifact=artifact, handle=Code(device, pipeline, artifact))
+            code = Code(device, pipeline, artifact, self._clock)
+            return LoadedKernel(artifact=artifact, handle=code)
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:
         """Give the launch to the queue; waits only where it may have something to report."""
@@ -193,6 +198,32 @@ class WgpuDevice(Device):
                     f"{artifact.kernel_name}: argument {name!r} has more than {limit} elements "
                     f"along an axis, the most on {self.name}\n  help: pass parts of it"
                 )
+
+    # ── time ──
+
+    @functools.cached_property
+    def _clock(self) -> Clock | None:
+        return Clock(self.handle) if FEATURE in self.handle.features else None
+
+    def moments(self) -> Sequence[Moment]:
+        """The end of the last launch, if the device has a clock."""
+        with self._driver(self.name):
+            return [self._clock.last()] if self._clock else []
+
+    def read_moment(self, moment: Moment) -> float:
+        """When it was."""
+        with self._driver(self.name):
+            return moment.read()
+
+    def record(self) -> Event:
+        """Behind the last launch, which is waited for."""
+        moments = list(self.moments())
+        self.sync()
+        return TimedEvent(self, HostEvent.now(), moments)
+
+    def stream(self) -> Stream:
+        """A thread that launches, for there is one queue only."""
+        return WgpuStream(self)
 
     def sync(self) -> None:
         """Wait until every launch has finished."""

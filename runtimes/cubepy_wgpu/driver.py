@@ -17,6 +17,7 @@ import wgpu.backends.wgpu_native.extras as native
 from cubepy.errors import BackendError, CubeError, DeviceLostError, LaunchError, OutOfMemoryError
 from cubepy.location import excerpt
 from cubepy.target import Artifact, array_groups
+from cubepy_wgpu.clock import FEATURE
 
 __all__ = ["build", "error_for", "explained", "find_adapters", "open_device", "pipeline_of"]
 
@@ -25,7 +26,7 @@ _BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 # naga's place of an error: `wgsl:7:12`.
 _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
 # What makes kernels better where there is it.
-_WANTED = frozenset({"subgroup", "subgroup-barrier", "shader-f64", "shader-int64"})
+_WANTED = frozenset({"subgroup", "subgroup-barrier", "shader-f64", "shader-int64", FEATURE})
 _FOLDER = "XDG_RUNTIME_DIR"
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "Dx12")
 

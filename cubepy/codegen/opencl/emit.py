@@ -93,6 +93,7 @@ class _Emission:
 
     def _body(self) -> SourceWriter:
         writer = SourceWriter(depth=1)
+        self.language.current_function = ""
         values: dict[Op, Expression] = {}
         for param, name in zip(self.kernel.params, self.params, strict=True):
             if isinstance(param.type, BufferType):
@@ -181,9 +182,9 @@ class _Emission:
     def _kernel(self, body: SourceWriter) -> Lines:
         x, y, z = self.language.positions.group
         attributes = f"__attribute__((reqd_work_group_size({x}, {y}, {z})))"
-        if self.language.positions.linear and not self.language.planes_emulated:
-            plane_dim = self.language.positions.plane_dim
-            attributes += self.target.features.plane_attribute.format(plane_dim)
+        side_by_side = self._side_by_side()
+        if side_by_side:
+            attributes += self.target.features.plane_attribute.format(side_by_side)
         declared = self._declared()
         head = [f"kernel {attributes}", f"void {self.entry}("]
         head += [f"    {each}," for each in declared]
@@ -196,6 +197,21 @@ class _Emission:
                 size = memory_type(param.type.element)
                 opening.append((f"    {name} += launch.{name}_offset / sizeof({size});", UNKNOWN))
         return [*opening, *body.lines, ("}", UNKNOWN)]
+
+    def _side_by_side(self) -> int:
+        """The size of sub-groups that is asked for, 0 for none: that of planes where the kernel
+        speaks of them, else what divides a row of the cube. Private arrays fill registers anyway.
+        """
+        if self.language.positions.linear:
+            return 0 if self.language.planes_emulated else self.language.positions.plane_dim
+        features = self.target.features
+        if any(op.opdef is ops.LOCAL_ARRAY for op in walk(self.kernel.body)):
+            return 0
+        sizes = features.plane_sizes or ()
+        row = self.kernel.cube_dim[0]
+        return max(
+            (size for size in sizes if size <= features.abreast and row % size == 0), default=0
+        )
 
     def _declared(self) -> list[str]:
         declared = []

@@ -24,6 +24,7 @@ from cubepy.ir import (
     Op,
     OpDef,
     PrivateType,
+    Region,
     Scalar,
     SharedType,
     Trait,
@@ -36,6 +37,8 @@ from cubepy.target import Target
 
 __all__ = ["OpenclKernel", "speaks_of_planes"]
 
+# Ops of a function that is worth going round.
+_LONG = 40
 _PLANE_WORDS = (ops.UNIT_POS_PLANE, ops.PLANE_POS)
 
 
@@ -125,6 +128,7 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
         self.planes_emulated = planes and self.planes_emulated
         self.prelude = Prelude()
         self.locals: dict[str, str] = {}
+        self._lengths: dict[str, int] = {}
 
     # ── what the walk asks ──
 
@@ -146,6 +150,26 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
         single = {1: f"{name}++", -1: f"{name}--"}
         moves = single.get(step, f"{name} {'+' if step > 0 else '-'}= {abs(step)}")
         return f"for ({register_type(scalar)} {name} = {start}; {test}; {moves}) {{"
+
+    def detour(self, body: Body, region: Region, condition: Expression) -> str:
+        """In functions a loop, where a long function is called: compilers that run units side by
+        side go round a loop that no unit wants, but through both ways of a branch. No launch has
+        more than three dimensions, which they do not know.
+        """
+        called = {str(op.attrs["callee"]) for op in region.ops if op.opdef is ops.CALL}
+        if not self.current_function or max(map(self._length, called), default=0) < _LONG:
+            return ""
+        name = body.names.fresh("rare")
+        return f"for (bool {name} = {condition}; {name}; {name} = get_work_dim() > 3) {{"
+
+    def _length(self, function: str) -> int:
+        """Ops of a function and of those it calls."""
+        if function not in self._lengths:
+            body = next(each.body for each in self.kernel.functions if each.name == function)
+            every = list(walk(body))
+            calls = [str(op.attrs["callee"]) for op in every if op.opdef is ops.CALL]
+            self._lengths[function] = len(every) + sum(map(self._length, calls))
+        return self._lengths[function]
 
     def trips(self, scalar: Scalar, start: str, stop: str, step: str) -> str:
         """How many trips a range makes."""

@@ -43,7 +43,9 @@ def branch(body: Body, op: Op) -> None:
     then, other = op.regions
     if not then.ops and other.ops:
         condition, then, other = unary("!", condition), other, then
-    body.writer.open(f"if ({condition}) {{")
+    alone = not other.ops and not crossing_exits(op)
+    head = body.language.detour(body, then, condition) if alone else ""
+    body.writer.open(head or f"if ({condition}) {{")
     body.region(then)
     _otherwise(body, other)
     body.writer.close()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured.expression import Expression
-from cubepy.ir import U64, Op, Scalar, SlotType
+from cubepy.ir import U64, Op, Region, Scalar, SlotType
 
 if TYPE_CHECKING:
     from cubepy.codegen.structured.body import Body
@@ -61,6 +61,12 @@ class Language(ABC):
     def statement(self, expression: Expression) -> str:
         """An expression that is evaluated for its effect only."""
         return f"{expression};"
+
+    def detour(self, body: Body, region: Region, condition: Expression) -> str:
+        """The head of an `if` without `else` that few units go into and that costs much; "" if a
+        branch will do. The head may be that of a loop, which is gone through once.
+        """
+        return ""
 
     def counter(self, op: Op) -> tuple[Scalar, Scalar]:
         """The type in which a `for` counts, and the one for the number of its trips."""

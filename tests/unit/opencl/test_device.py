@@ -265,3 +265,41 @@ def test_the_target_needs_no_device() -> None:
     assert "kernel __attribute__" in stages.text
     with pytest.raises(UnsupportedError):
         _ = stages.asm
+
+
+@cb.cube
+def sines(x: Array[f32], out: Array[f32]) -> None:
+    i = cb.ABSOLUTE_POS
+    if i < len(out):
+        out[i] = cb.sin(x[i])
+
+
+def test_a_long_way_that_few_take_is_a_loop_in_functions_only() -> None:
+    x = numbers(8)
+    text = sines.over(8).inspect(x, x.copy(), target="opencl").text
+    functions, _, kernel = text.partition("kernel __attribute__")
+    assert re.search(r"for \(bool rare = fabs\(\w+\) > 131072.0f; rare;", functions)
+    assert "rare" not in kernel
+
+
+@each
+def test_units_that_take_the_long_way_do_not_disturb_others(target: str) -> None:
+    x = numbers(1000)
+    x[::7] *= 1e8
+    x[3::100] = np.inf
+    results = [np.zeros(1000, np.float32) for _ in range(2)]
+    for name, out in zip(("reference", target), results, strict=True):
+        sines.over(1000, device=name)(x, out)
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+@each
+def test_cubes_of_any_width_run_side_by_side(target: str) -> None:
+    x = numbers(20_000)
+    for cube_dim in (64, 48, 8, 5, (16, 4), (3, 32)):
+        units = int(np.prod(cube_dim))
+        count, out = 20_000 // units, np.zeros(20_000, np.float32)
+        scaled.launch(x, 0.5, out, cube_count=count, cube_dim=cube_dim, device=target)
+        done = count * units
+        np.testing.assert_array_equal(out[:done], x[:done] * np.float32(0.5))
+        assert not out[done:].any()

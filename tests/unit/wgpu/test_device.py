@@ -1,6 +1,7 @@
 """A wgpu device: memory, launches in parts, shared bindings, strict floats, errors without harm."""
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -235,6 +236,49 @@ def test_arithmetic_in_integers_is_exact() -> None:
     with np.errstate(all="ignore"):
         arrays[2][::3] = -(arrays[0] * arrays[1])[::3]  # sums that cancel
     same_on_both(in_integers, arrays, 6, subject)
+
+
+# ── time ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cb.cube
+def halved(x: Array[f32], trips: i32) -> None:
+    i = cb.ABSOLUTE_POS
+    value = x[i]
+    for _ in range(trips):
+        value = value * 0.5 + 1.0
+    x[i] = value
+
+
+def test_events_tell_the_time_of_the_device() -> None:
+    there: Any = device(NAME)
+    if "timestamp-query" not in there.handle.features:
+        pytest.skip("the device has no timestamps")
+    x, stream = there.array(numbers(64)), there.stream()
+    halved.over(64)(x, 1)
+    events = [there.record(), stream.record()]
+    for trips in (1, 2_000_000):
+        halved.over(64).on(stream)(x, trips)
+        events.append(stream.record())
+    first, same, short, long = (event.seconds for event in events)
+    assert first == same <= short < long
+    # not the host's clock: what was waited before the launch does not count
+    time.sleep(0.3)
+    halved.over(64)(x, 1)
+    assert there.record().seconds > long
+    assert there.record().since(there.record()) == 0
+
+
+def test_a_time_is_still_known_after_many_launches() -> None:
+    there: Any = device(NAME)
+    x = there.array(numbers(8))
+    launch = halved.over(8)
+    launch(x, 1)
+    before = there.record()
+    asked = there.record().seconds
+    for _ in range(1100):  # more than there are places for
+        launch(x, 1)
+    assert before.seconds == asked < there.record().seconds
 
 
 # ── what goes wrong ─────────────────────────────────────────────────────────────────────────────

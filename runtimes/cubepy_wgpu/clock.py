@@ -1,0 +1,122 @@
+"""When launches ended, by the device's own clock, and events that tell it.
+
+The last pass of every launch writes a timestamp into the next place of a ring, which costs nothing
+until somebody asks. A device without timestamps has the time of this process.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import wgpu
+from wgpu.backends.wgpu_native import lib
+
+from cubepy.runtime import Event, WorkerStream
+
+if TYPE_CHECKING:
+    from cubepy_wgpu.device import WgpuDevice
+
+__all__ = ["FEATURE", "Clock", "TimedEvent", "WgpuStream"]
+
+FEATURE = "timestamp-query"
+_PLACES = 1024
+_USES = wgpu.BufferUsage.QUERY_RESOLVE | wgpu.BufferUsage.COPY_SRC
+
+
+class Clock:
+    """The timestamps of one device; used under the device's lock."""
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._queries = device.create_query_set(type="timestamp", count=_PLACES)
+        self._resolved = device.create_buffer(size=8 * _PLACES, usage=_USES)
+        # what a tick is worth: GPUs count in steps of their own
+        period = lib.wgpuQueueGetTimestampPeriod(device.queue._internal)  # noqa: SLF001
+        self._tick = float(period) * 1e-9
+        self._next = 0
+        self._last: Moment | None = None
+        self._waiting: weakref.WeakValueDictionary[int, Moment] = weakref.WeakValueDictionary()
+
+    def writes(self) -> Mapping[str, object]:
+        """What tells a pass to write down when it ends."""
+        place, self._next = self._next, (self._next + 1) % _PLACES
+        if place in self._waiting:  # somebody may still ask for what stands there
+            self._waiting[place].read()
+        self._last = Moment(self, place)
+        self._waiting[place] = self._last
+        return {"query_set": self._queries, "end_of_pass_write_index": place}
+
+    def last(self) -> Moment:
+        """The end of the last launch; of nothing, if there was none."""
+        if self._last is None:
+            encoder = self._device.create_command_encoder()
+            encoder.begin_compute_pass(timestamp_writes=self.writes()).end()
+            self._device.queue.submit([encoder.finish()])
+        assert self._last is not None
+        return self._last
+
+    def seconds(self, place: int) -> float:
+        """What a place holds."""
+        encoder = self._device.create_command_encoder()
+        encoder.resolve_query_set(self._queries, place, 1, self._resolved, 0)
+        self._device.queue.submit([encoder.finish()])
+        octets = self._device.queue.read_buffer(self._resolved, 0, 8)
+        return int(np.frombuffer(octets, np.uint64)[0]) * self._tick
+
+
+class Moment:
+    """The end of a launch, read when it is asked for, or before its place is given away."""
+
+    def __init__(self, clock: Clock, place: int) -> None:
+        self._clock = clock
+        self._place = place
+        self._seconds: float | None = None
+
+    def read(self) -> float:
+        """Seconds on the device's clock; waits for the launch."""
+        if self._seconds is None:
+            self._seconds = self._clock.seconds(self._place)
+        return self._seconds
+
+
+class TimedEvent(Event):
+    """A point in the work of a thread or of the queue, reached when the last launch before it was.
+
+    `moments` gets that launch's end when the point is reached; empty where there is no clock.
+    """
+
+    def __init__(self, device: WgpuDevice, reached: Event, moments: list[Moment]) -> None:
+        self.stream = reached.stream
+        self._device = device
+        self._reached = reached
+        self._moments = moments
+
+    @property
+    def done(self) -> bool:
+        return self._reached.done
+
+    def wait(self) -> None:
+        """As the point is reached."""
+        self._reached.wait()
+
+    @property
+    def seconds(self) -> float:
+        reached = self._reached.seconds
+        return self._device.read_moment(self._moments[0]) if self._moments else reached
+
+
+class WgpuStream(WorkerStream):
+    """A thread that launches; its events have the time of the device."""
+
+    def __init__(self, device: WgpuDevice) -> None:
+        super().__init__(device)
+        self._clocked = device
+
+    def record(self) -> Event:
+        """An event behind the last launch."""
+        moments: list[Moment] = []
+        reached = self.submit(lambda: moments.extend(self._clocked.moments()))
+        return TimedEvent(self._clocked, reached, moments)
