@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cubepy.errors import UnsupportedError
+from cubepy.inspection import assembly, terminal
+from cubepy.inspection.assembly import hot_loop
 from cubepy.inspection.highlight import STYLE, highlighted
 from cubepy.location import line_of
 
@@ -34,9 +36,11 @@ def page(inspection: Inspection) -> str:
     """The HTML of one output cell."""
     texts = "".join(_folded(*each) for each in _texts(inspection))
     heading = html.escape(f"{inspection.source.name} for {inspection.target}")
-    needs = html.escape(str(inspection.resources))
+    called = html.escape(terminal.called(inspection))
+    hot = hot_loop(inspection)
+    needs = html.escape(str(inspection.resources)) + (f"<br>hot loop: {hot}" if hot else "")
     return (
-        f'<div class="cubepy"><style>{STYLE}{_STYLE}</style><b>{heading}</b>'
+        f'<div class="cubepy"><style>{STYLE}{_STYLE}</style><b>{heading}</b><p>called {called}</p>'
         f"<table>{''.join(_rows(inspection))}</table><p>{needs}</p>{texts}</div>"
     )
 
@@ -63,7 +67,8 @@ def _texts(inspection: Inspection) -> Iterator[tuple[str, str, str]]:
     if language != "reference":
         yield "emitted", inspection.text, {"cpu": "llvm"}.get(language, language)
     try:
-        yield "machine code", inspection.asm, "asm"
+        listing = terminal.plain(assembly.listing(inspection), wrapped=False)
+        yield "machine code, beside the lines it comes from", listing, "text"
     except UnsupportedError:
         return
 

@@ -22,7 +22,7 @@ from cubepy.target import Decision
 if TYPE_CHECKING:
     from cubepy.inspection.inspection import Inspection
 
-__all__ = ["plain", "rendered"]
+__all__ = ["called", "plain", "rendered"]
 
 _WIDTH = 100
 _BAR = 6
@@ -49,7 +49,9 @@ def rendered(inspection: Inspection, more: str = _ATTRIBUTES) -> RenderableType:
     loc = inspection.stages.lowered.loc
     place = f"{PurePath(loc.file).name}:{loc.line}"
     title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target}, {place}")
-    parts: list[RenderableType] = [title, _called(inspection), *_lines(inspection)]
+    parts: list[RenderableType] = [title]
+    parts.append(Text.assemble(("called ", "bold"), called(inspection)))
+    parts += _lines(inspection)
     hot = hot_loop(inspection)
     if hot is not None:
         parts.append(Text.assemble(("hot loop ", "bold"), str(hot)))
@@ -58,7 +60,7 @@ def rendered(inspection: Inspection, more: str = _ATTRIBUTES) -> RenderableType:
     return Group(*parts)
 
 
-def _called(inspection: Inspection) -> RenderableType:
+def called(inspection: Inspection) -> str:
     """For which arguments and which kind of launch, and what it does with its arrays."""
     known, optimized = inspection.specialization, inspection.stages.optimized
     arguments = [f"{name}={_kind(type)}" for name, type in known.types]
@@ -66,8 +68,7 @@ def _called(inspection: Inspection) -> RenderableType:
     rank, dim = known.options.over_rank, optimized.cube_dim
     shape = f"over a shape of {rank} ax{'i' if rank == 1 else 'e'}s, " if rank else ""
     cubes = f"in cubes of {' x '.join(map(str, dim[: max(1, _rank(dim))]))}"
-    text = f"{', '.join(arguments)}; {shape}{cubes}, {known.options.check}"
-    return Text.assemble(("called ", "bold"), text)
+    return f"{', '.join(arguments)}; {shape}{cubes}, {known.options.check}"
 
 
 def _kind(type: Type) -> str:
