@@ -26,6 +26,7 @@ from cubepy.passes.inline_cooperation import inline_cooperation
 from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.inline_memory import inline_memory
 from cubepy.passes.nest_early_returns import nest_early_returns
+from cubepy.passes.place_shared_memory import place_shared_memory
 from cubepy.passes.promote_private_arrays import promote_private_arrays
 from cubepy.passes.select_cheap_branches import select_cheap_branches
 from cubepy.passes.separate_whole_cubes import separate_whole_cubes
@@ -89,6 +90,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         drop_bounds_checks,
         share_subexpressions,
         eliminate_dead_code,
+        place_shared_memory,
         annotate_buffer_access,
     ),
     "opencl": (
@@ -104,6 +106,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         simplify,
         share_subexpressions,
         eliminate_dead_code,
+        place_shared_memory,
         annotate_buffer_access,
     ),
     "wgsl": (
@@ -117,6 +120,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         *_FOR_SOURCE_TEXT,
         share_subexpressions,
         eliminate_dead_code,
+        place_shared_memory,
         annotate_buffer_access,
     ),
 }
