@@ -412,7 +412,7 @@ else:
 
 # The runtime of the CPU comes along: nearly every program launches there, and should not wait for
 # it then. Where it cannot be imported, the first launch says why.
-with suppress(ImportError):
+with suppress(ImportError, OSError):
     import_module("cubepy_cpu")
 
 

@@ -110,3 +110,20 @@ def test_launches_do_the_same_on_the_general_path() -> None:
     )
     assert done.returncode == 0, done.stdout[-3000:]
     assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_launches_do_the_same_in_a_process_of_another_system(system: str, tmp_path: Path) -> None:
+    """Both when everything is compiled and when it is found on disk."""
+    environment = {
+        **os.environ,
+        "CUBEPY_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "runtimes"))),
+    }
+    script = ROOT / "tests" / "unit" / "cpu" / "as_another_system.py"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, str(script), system],
+            env=environment, capture_output=True, text=True, check=False, timeout=200,
+        )  # fmt: skip
+        assert (done.stdout, done.stderr) == ("right 3\n", "")
