@@ -24,7 +24,7 @@ def run(x: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def expected(x: NDArray[np.float32]) -> NDArray[np.float32]:
     powers = np.exp(x - x.max(axis=1, keepdims=True))
-    result: NDArray[np.float32] = powers / powers.sum(axis=1, keepdims=True)
+    result: NDArray[np.float32] = np.divide(powers, powers.sum(axis=1, keepdims=True))
     return result
 
 
