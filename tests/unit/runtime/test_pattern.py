@@ -159,7 +159,8 @@ def test_whatever_comes_next_is_done_as_without_a_pattern(taken: list[bool]) -> 
     launch, refused = scaled.over(8), 0
     for _ in range(200):
         numbers = [one_of(1.5, FACTORS), one_of(3, ADDED), float(chance.integers(3))]
-        call = (one_of("plain", KINDS), *numbers, one_of(1, COMPTIME))[: 5 - int(chance.integers(2))]
+        whole = (one_of("plain", KINDS), *numbers, one_of(1, COMPTIME))
+        call = whole[: int(chance.integers(4, 6))]
         got, expected = attempt(launch, *call), attempt(cb.Cube(scaled.function).over(8), *call)
         assert repr(got) == repr(expected), call
         refused += expected[0] != ""
