@@ -14,15 +14,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import cubepy as cb
+from benchmarks.figures import Figure, show
 from cubepy import Array, f32
 from cubepy.runtime import switches
 
@@ -32,22 +30,6 @@ CALLS = 2000
 LAUNCHERS = 8
 
 Call = Callable[[], object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A measured figure; `least` tells that it must reach its limit instead of staying below."""
-
-    name: str
-    value: float
-    unit: str
-    limit: float
-    least: bool = False
-
-    @property
-    def holds(self) -> bool:
-        """Whether the figure keeps to its limit."""
-        return self.value >= self.limit if self.least else self.value <= self.limit
 
 
 @cb.cube
@@ -282,24 +264,7 @@ def temporaries() -> Iterator[Figure]:
     yield Figure(name="memory, 1,000 to 10,000 temporaries", value=growth, unit="% more", limit=2)
 
 
-PARTS: tuple[Callable[[], Iterator[Figure]], ...] = (launches, launchers, starts, temporaries)
-
-
-def main() -> int:
-    """Measure and print; 1 if some limit is missed."""
-    table = Table("what", "figure", "", "limit", "")
-    missed = 0
-    for part in PARTS:
-        for figure in part():
-            sign = "≥" if figure.least else "≤"
-            verdict = "" if figure.holds else "missed"
-            missed += not figure.holds
-            table.add_row(
-                figure.name, f"{figure.value:.3f}", figure.unit, f"{sign} {figure.limit}", verdict
-            )
-    Console(width=100).print(table)
-    return 1 if missed else 0
-
+PARTS = (launches, launchers, starts, temporaries)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(show(PARTS))

@@ -77,6 +77,13 @@ class Module:
     zeros: list[str] = field(default_factory=list)
     shared: dict[int, str] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
+    _lanes: dict[int, Lanes] = field(default_factory=dict)
+
+    def lanes(self, count: int) -> Lanes:
+        """What writes instructions on so many lanes; asked for with nearly every one."""
+        if count not in self._lanes:
+            self._lanes[count] = Lanes(w=self.w, lanes=count, declared=self.declared)
+        return self._lanes[count]
 
     @contextmanager
     def laid_out(self, layout: Layout) -> Iterator[None]:
@@ -216,12 +223,12 @@ class Gang:
     @property
     def vec(self) -> Lanes:
         """Instructions on one part."""
-        return Lanes(w=self.w, lanes=self.layout.lanes, declared=self.module.declared)
+        return self.module.lanes(self.layout.lanes)
 
     @property
     def one(self) -> Lanes:
         """Instructions on scalars."""
-        return Lanes(w=self.w, lanes=0, declared=self.module.declared)
+        return self.module.lanes(0)
 
     @property
     def looping(self) -> bool:

@@ -35,13 +35,10 @@ class Versions:
         self.assumptions = found
         self.two = self.two or bool(found)
         module.notes.unbounded = found.unbounded
-        self.fast = self._analyze(
-            Assumptions(
-                conditions={**self.given, **found.conditions},
-                inside=found.inside,
-                exact=found.exact,
-            )
-        )
+        self.fast = self.careful
+        if found.conditions or found.exact:
+            conditions = {**self.given, **found.conditions}
+            self.fast = self._analyze(Assumptions(conditions=conditions, exact=found.exact))
         self.positions = [
             op for op in walk(kernel.body)
             if not op.operands and not op.regions and op.opdef.has(Trait.PURE) and op.type == INDEX
