@@ -82,13 +82,15 @@ class Ranges:
         return any(subscript.axis == axis and subscript.not_negative for subscript in known)
 
 
-def analyze_ranges(kernel: Kernel, limit: int = 0) -> Ranges:
+def analyze_ranges(kernel: Kernel, limit: int = 0, plane_dim: int = 0) -> Ranges:
     """Walk the kernel's body; functions are not looked into.
 
     With a `limit` the launch has at most so many units, and arguments at most so many elements
     along an axis, as far apart; then 64-bit variables are also tried to be within 32 bits.
+    `plane_dim` is the size of planes, where there is only one.
     """
     walk = _Walk(kernel, limit)
+    walk.positions.update(_in_planes(math.prod(kernel.cube_dim), plane_dim))
     walk.region(kernel.body)
     return walk.ranges
 
@@ -112,6 +114,17 @@ def _positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval
         for name in ("cube_pos", "cube_count", "absolute_pos", "extent"):
             everywhere[f"{name}_{axis}"] = (0, MOST_ALONG)
     return everywhere
+
+
+def _in_planes(units: int, plane_dim: int) -> dict[str, Interval]:
+    """What the size of planes tells of places in them."""
+    if not plane_dim:
+        return {}
+    return {
+        "plane_pos": (0, (units - 1) // plane_dim),
+        "unit_pos_plane": (0, min(plane_dim, units) - 1),
+        "plane_dim": (plane_dim, plane_dim),
+    }
 
 
 def _limited_positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval]:
@@ -151,7 +164,7 @@ class _Walk:
         self.ranges = Ranges()
         self.facts = Facts()
         self.slots: Slots = {}
-        self._positions = _positions(kernel.cube_dim, limit)
+        self.positions = _positions(kernel.cube_dim, limit)
         self._limit = limit
         self._lengths: dict[tuple[Op, int], Op] = {}
         self._loops: list[_Loop] = []
@@ -180,8 +193,8 @@ class _Walk:
                 self._length(op)
             elif opdef is ops.STRIDE and self._limit:
                 facts.base[op] = (-self._limit, self._limit)
-            elif opdef.name in self._positions:
-                facts.base[op] = self._positions[opdef.name]
+            elif opdef.name in self.positions:
+                facts.base[op] = self.positions[opdef.name]
             elif op.regions:
                 self._control(op)
             elif opdef in _GOES_TO:

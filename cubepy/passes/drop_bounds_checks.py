@@ -61,7 +61,7 @@ def drop_bounds_checks(kernel: Kernel, context: PassContext) -> Kernel:
     ]
     if not tested:
         return kernel
-    ranges = analyze_ranges(kernel)
+    ranges = analyze_ranges(kernel, plane_dim=context.target.plane_dim(kernel) or 0)
     if ranges.inside.isdisjoint(tested) and not ranges.decided:
         return kernel
 

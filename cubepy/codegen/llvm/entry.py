@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cubepy.codegen.llvm.band_tasks import emit_bands
 from cubepy.codegen.llvm.gang import Gang, Mask, Module
-from cubepy.codegen.llvm.guards import guard_code
+from cubepy.codegen.llvm.guards import Interval, guard_code
 from cubepy.codegen.llvm.intervals import cube_intervals
 from cubepy.codegen.llvm.layout import plan_layout
 from cubepy.codegen.llvm.masking import lanes_until
@@ -74,24 +74,56 @@ def _place_shared(kernel: Kernel, module: Module) -> None:
 def _cubes(module: Module, versions: Versions) -> None:
     w = module.w
     counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
+    line = w.value(f"icmp eq i64 {w.value(f'mul i64 {counts[1]}, {counts[2]}')}, 1", "line")
+    sound = _sound_call(module, versions, line) if versions.assumptions else ""
     task = open_task_loop(module, versions.kernel)
-    place = {
-        "cube": task,
-        "cx": w.value(f"urem i64 {task}, {counts[0]}"),
-        "cy": w.value(f"urem i64 {w.value(f'udiv i64 {task}, {counts[0]}')}, {counts[1]}"),
-        "cz": w.value(f"udiv i64 {task}, {w.value(f'mul i64 {counts[0]}, {counts[1]}')}"),
-    }
+    place = _place_of_cube(module, task, counts, line)
     if not versions.assumptions:
         _cube_body(module, versions, place, fast=False)
         close_task_loop(module)
         return
-    intervals = cube_intervals(module, place)
-    test = guard_code(module, versions.kernel.body, versions.assumptions, intervals)
-    w.branch(test, "fast", "careful", likely=True)
+    w.branch(sound, "fast", "look", likely=True)
+    w.begin("look")
+    w.branch(_holds(module, versions, {n: (at, at) for n, at in place.items()}), "fast", "careful")
     for fast in (True, False):
         w.begin("fast" if fast else "careful")
         _cube_body(module, versions, place, fast=fast)
     close_task_loop(module)
+
+
+def _holds(module: Module, versions: Versions, place: dict[str, Interval]) -> str:
+    """Whether (i1) all that the fast version takes for granted holds in some cubes."""
+    intervals = cube_intervals(module, place)
+    return guard_code(module, versions.kernel.body, versions.assumptions, intervals)
+
+
+def _sound_call(module: Module, versions: Versions, line: str) -> str:
+    """The same of all cubes of a call, asked once; only if all cubes lie along x."""
+    cubes = ("%task_begin", module.w.value("sub i64 %task_end, 1"))
+    zero = ("0", "0")
+    ok = _holds(module, versions, {"cube": cubes, "cx": cubes, "cy": zero, "cz": zero})
+    return module.w.value(f"and i1 {line}, {ok}", "sound")
+
+
+def _place_of_cube(module: Module, task: str, counts: list[str], line: str) -> dict[str, str]:
+    """Where a cube is along each axis: without divisions where all lie along x, as most do."""
+    w = module.w
+    before = w.label
+    w.branch(line, "placed", "spread", likely=True)
+    w.begin("spread")
+    area = w.value(f"mul i64 {counts[0]}, {counts[1]}")
+    row = w.value(f"udiv i64 {task}, {counts[0]}")
+    spread = {
+        "cx": (task, w.value(f"urem i64 {task}, {counts[0]}")),
+        "cy": ("0", w.value(f"urem i64 {row}, {counts[1]}")),
+        "cz": ("0", w.value(f"udiv i64 {task}, {area}")),
+    }
+    w.jump("placed")
+    w.begin("placed")
+    return {"cube": task} | {
+        name: w.value(f"phi i64 [ {flat}, %{before} ], [ {deep}, %spread ]")
+        for name, (flat, deep) in spread.items()
+    }
 
 
 def _cube_body(module: Module, versions: Versions, place: dict[str, str], *, fast: bool) -> None:

@@ -65,27 +65,28 @@ def _row_intervals(module: Module, low: str, high: str, y: str, z: str) -> Mappi
     }
 
 
-def cube_intervals(module: Module, place: Mapping[str, str]) -> Mapping[str, Interval]:
-    """Bounds of each position over one cube."""
+def cube_intervals(module: Module, place: Mapping[str, Interval]) -> Mapping[str, Interval]:
+    """Bounds of each position over the cubes whose number and place lie between two."""
     w, dims = module.w, module.layout.cube_dim
     units = dims[0] * dims[1] * dims[2]
     counts = [module.word(WordKind.CUBE_COUNT, axis=axis) for axis in range(3)]
     extents = [module.word(WordKind.EXTENT, axis=axis) for axis in range(3)]
     result: dict[str, Interval] = {
         "unit_pos": ("0", str(units - 1)),
-        "cube_pos": (place["cube"], place["cube"]),
+        "cube_pos": place["cube"],
         "unit_pos_plane": ("0", str(module.layout.plane_dim - 1)),
         "plane_pos": ("0", str((units - 1) // module.layout.plane_dim)),
         "plane_dim": (str(module.layout.plane_dim),) * 2,
     }
     firsts, lasts = [], []
     for axis, dim, count, extent in zip("xyz", dims, counts, extents, strict=True):
-        first = w.value(f"mul i64 {place['c' + axis]}, {dim}")
-        last = w.value(f"add i64 {first}, {dim - 1}")
+        low, high = place["c" + axis]
+        first = w.value(f"mul i64 {low}, {dim}")
+        last = w.value(f"add i64 {w.value(f'mul i64 {high}, {dim}')}, {dim - 1}")
         firsts.append(first)
         lasts.append(last)
         result[f"unit_pos_{axis}"] = ("0", str(dim - 1))
-        result[f"cube_pos_{axis}"] = (place["c" + axis],) * 2
+        result[f"cube_pos_{axis}"] = (low, high)
         result[f"absolute_pos_{axis}"] = (first, last)
         result[f"cube_count_{axis}"] = (count, count)
         result[f"extent_{axis}"] = (extent, extent)

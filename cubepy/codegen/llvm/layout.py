@@ -195,7 +195,7 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
     parts, why = _parts(kernel, target, schedule)
     fixed = target.option("gang")
     if fixed:
-        lanes, parts = _fixed(int(fixed), plane, planes_used=_uses_planes(kernel))
+        lanes, parts = _fixed(fixed, plane, planes_used=_uses_planes(kernel))
         why = "asked for"
     units = kernel.cube_dim[0] * kernel.cube_dim[1] * kernel.cube_dim[2]
     if schedule is Schedule.CUBES and not fixed:
@@ -239,9 +239,10 @@ def _rows_or_columns(kernel: Kernel, target: Target) -> Schedule:
     return Schedule.COLUMNS if turned else Schedule.ROWS
 
 
-def _fixed(width: int, plane: int, *, planes_used: bool) -> tuple[int, int]:
+def _fixed(asked: str, plane: int, *, planes_used: bool) -> tuple[int, int]:
+    width = int(asked) if asked.isdecimal() else 0
     if width < 1 or width & (width - 1):
-        raise ConfigError(f"gang={width}: a gang width is a power of two")
+        raise ConfigError(f"gang={asked}: a gang width is a power of two")
     if width < plane and planes_used:
         raise ConfigError(f"gang={width}: plane ops need at least the plane size, {plane}")
     return (width, 1) if width < plane else (plane, width // plane)
@@ -297,6 +298,8 @@ def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str
         if length < 120:
             return 16, "a short body between barriers, and mask registers"
         return 4, "a long body between barriers: more would not fit in registers"
+    if schedule is Schedule.CUBES and barriers and length < 120 and held_in_loops(kernel) == 1:
+        return 8, "a loop between barriers holds one value, so many fit in registers"
     if length > _LONG:
         return 2 if length <= _VERY_LONG else 1, "a long body: more takes too long to compile"
     wide = sum(1 for op in walk(kernel.body) if _computes_wide(op))

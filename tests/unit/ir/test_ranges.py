@@ -212,6 +212,17 @@ OUTSIDE = {
 }  # fmt: skip
 
 
+def test_the_size_of_planes_tells_where_they_end() -> None:
+    text = (
+        "%first: shared<f32, [2]> = shared [element=f32, shape=(2)] %q: index = plane_pos "
+        "%other: shared<f32, [4]> = shared [element=f32, shape=(4)] %w: index = unit_pos_plane "
+        "%l: f32 = load %first, %q [check=checked] %k: f32 = load %other, %w [check=checked]"
+    )
+    kernel = parse_kernel(f"kernel @k({PARAMS}) cube_dim(8, 1, 1) {{ {SETUP} {text} }}")
+    for plane_dim, wanted in ((0, 0), (2, 1), (4, 2), (8, 1), (16, 1)):
+        assert len(analyze_ranges(kernel, plane_dim=plane_dim).inside) == wanted
+
+
 def inside(body: str) -> list[bool]:
     """For every checked load: whether it was shown to be inside."""
     kernel = parse_kernel(f"kernel @k({PARAMS}) cube_dim(8, 1, 1) {{ {SETUP} {body} }}")
