@@ -66,7 +66,7 @@ def called(inspection: Inspection) -> str:
     arguments = [f"{name}={_kind(type)}" for name, type in known.types]
     arguments += [f"{name}={value!r}" for name, value in known.values.items()]
     rank, dim = known.options.over_rank, optimized.cube_dim
-    shape = f"over a shape of {rank} ax{'i' if rank == 1 else 'e'}s, " if rank else ""
+    shape = f"over a shape of {rank} ax{'is' if rank == 1 else 'es'}, " if rank else ""
     cubes = f"in cubes of {' x '.join(map(str, dim[: max(1, _rank(dim))]))}"
     return f"{', '.join(arguments)}; {shape}{cubes}, {known.options.check}"
 

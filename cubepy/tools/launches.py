@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import re
 from collections.abc import Mapping
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from cubepy.cube import Cube
@@ -35,11 +37,14 @@ class NamedLaunch:
 
 
 def named_launch(arguments: argparse.Namespace, *, shape: str = ANY_SHAPE) -> NamedLaunch:
-    """The launch; `shape` is that of one for which none is given."""
+    """The launch; `shape` is that of one for which none is given, along x.
+
+    A kernel that asks for positions along y or z is launched over as many axes.
+    """
     kernel = load_kernel(arguments.kernel)
     values = example_arguments(kernel.source, arguments.signature)
     if arguments.cube_dim is None:
-        over = _sizes(arguments.over or shape, "--over")
+        over = _sizes(arguments.over or _along_axes(shape, _axes(kernel)), "--over")
         launcher = kernel.over(over, check=arguments.check)
         return NamedLaunch(kernel=kernel, launcher=launcher, values=values, units=prod(over))
     dim = _sizes(arguments.cube_dim, "--cube-dim")
@@ -47,6 +52,26 @@ def named_launch(arguments: argparse.Namespace, *, shape: str = ANY_SHAPE) -> Na
     launcher = kernel.launcher(cube_count=count, cube_dim=dim, check=arguments.check)
     units = prod(count) * prod(dim)
     return NamedLaunch(kernel=kernel, launcher=launcher, values=values, units=units)
+
+
+_AXIS = re.compile(r"(?:ABSOLUTE_POS|CUBE_POS|UNIT_POS|CUBE_DIM|CUBE_COUNT)_([YZ])")
+
+
+def _axes(kernel: Cube[..., Any]) -> int:
+    """Along how many axes a kernel asks for positions."""
+    names = (
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in ast.walk(kernel.source.node)
+        if isinstance(node, ast.Attribute | ast.Name)
+    )
+    found = {match[1] for match in map(_AXIS.fullmatch, names) if match}
+    return 3 if "Z" in found else 2 if "Y" in found else 1
+
+
+def _along_axes(size: str, axes: int) -> str:
+    """As many units, or a few more, along so many axes."""
+    side = ceil(int(size) ** (1 / axes) - 1e-9)
+    return ",".join([str(side)] * axes)
 
 
 def _sizes(text: str, option: str) -> tuple[int, ...]:

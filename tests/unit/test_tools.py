@@ -168,6 +168,15 @@ def test_passes_that_run_twice_are_numbered(file: Path, capsys: pytest.CaptureFi
     assert "simplify:2" in text
 
 
+def test_kernels_are_shown_over_the_axes_that_they_ask_for(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("show", f"{file}:paint", "--signature", "level=7, bias=1", "--target", "reference")
+    assert "; over a shape of 2 axes, in cubes" in run(capsys, *words)[1]
+    assert "; over a shape of 1 axis, in cubes" in run(capsys, *words, "--over", "10")[1]
+    assert "; over a shape of 3 axes, in cubes" in run(capsys, *words, "--over", "2,3,4")[1]
+
+
 def test_all_runs_of_a_pass_are_shown_or_told(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
