@@ -243,6 +243,8 @@ __all__ = [
     "Vector",
     "acos",
     "acosh",
+    "argmax",
+    "argmin",
     "asin",
     "asinh",
     "atan",
@@ -387,6 +389,7 @@ exec = exec_text
 # What the library has beside ops, and where; it is loaded when a kernel first needs it.
 _LIBRARY = {
     **dict.fromkeys(("dot", "magnitude", "normalize"), "cubepy.std.vectors"),
+    **dict.fromkeys(("argmax", "argmin"), "cubepy.std.extremes"),
     "FastDivmod": "cubepy.std.division",
     **dict.fromkeys(
         ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "tf32", "ue8m0"), "cubepy.std.minifloats"
@@ -396,6 +399,7 @@ _LIBRARY = {
 if TYPE_CHECKING:
     from cubepy.profiling import profile
     from cubepy.std.division import FastDivmod
+    from cubepy.std.extremes import argmax, argmin
     from cubepy.std.minifloats import e2m1, e2m3, e3m2, e4m3, e5m2, tf32, ue8m0
     from cubepy.std.vectors import dot, magnitude, normalize
 else:

@@ -70,6 +70,6 @@ def test_too_many_operations_and_repetitions_are_errors() -> None:
 
 
 def test_deep_nesting_is_an_error_of_our_own() -> None:
-    arms = "".join(f"    elif x[0] > {k}.0:\n        x[1] = {k}.0\n" for k in range(800))
+    arms = "".join(f"    elif x[0] > {k}.0:\n        x[1] = {k}.0\n" for k in range(1300))
     with pytest.raises(UnsupportedError, match="nested too deeply"):
         lowered(f"def kernel(x):\n    if x[0] > 1e9:\n        return\n{arms}")
