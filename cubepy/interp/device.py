@@ -14,7 +14,7 @@ from cubepy.interp.memory import HostMemory
 from cubepy.interp.state import Reports, Watch
 from cubepy.ir import Kernel, parse_kernel
 from cubepy.location import UNKNOWN
-from cubepy.runtime import Binding, Device, Grid, LoadedKernel, Runtime
+from cubepy.runtime import Binding, Device, Grid, LoadedKernel, Runtime, is_writable
 from cubepy.target import Artifact, Target
 
 __all__ = ["ReferenceDevice", "ReferenceRuntime", "runtime"]
@@ -63,7 +63,7 @@ class ReferenceDevice(Device):
 
     def wrap(self, data: np.ndarray[Any, Any]) -> HostMemory:
         """The host array's own memory, from the element with all subscripts 0 on."""
-        return HostMemory(owner=data, address=data.ctypes.data, writable=data.flags.writeable)
+        return HostMemory(owner=data, address=data.ctypes.data, writable=is_writable(data))
 
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Parse the printed IR."""

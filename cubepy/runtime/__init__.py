@@ -15,6 +15,7 @@ from cubepy.runtime.arguments import (
     array_of,
     facts_of,
     find_array,
+    is_writable,
     span_of,
     stride_classes,
 )
@@ -165,6 +166,7 @@ __all__ = [
     "grid_over",
     "grid_words",
     "is_observed",
+    "is_writable",
     "launch",
     "launch_key",
     "memory_owner",

@@ -30,6 +30,7 @@ __all__ = [
     "facts_of",
     "find_array",
     "host_array_of",
+    "is_writable",
     "span_of",
     "stride_classes",
 ]
@@ -48,6 +49,9 @@ _EXAMPLE = {
     StrideClass.OTHER: 3,
 }
 _CLASSES = {0: StrideClass.ZERO, 1: StrideClass.ONE, -1: StrideClass.MINUS_ONE}
+
+# NPY_ARRAY_WRITEABLE among the flags of an array, part of NumPy's binary interface.
+_WRITEABLE = 0x0400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +160,13 @@ def facts_of(array: Array | Buffer) -> ArrayFacts:
         else stride_classes(array.shape, array.strides, itemsize)
     )
     return ArrayFacts(
-        dtype=array.dtype, classes=classes, writable=bool(flags.writeable), staged=staged
+        dtype=array.dtype, classes=classes, writable=is_writable(array), staged=staged
     )
+
+
+def is_writable(array: Array) -> bool:
+    """As `flags.writeable`, which warns of arrays from `broadcast_arrays` even if only read."""
+    return bool(array.flags.num & _WRITEABLE)
 
 
 def _row_major(rank: int) -> tuple[StrideClass, ...]:

@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cubepy as cb
 from cubepy.errors import ArgumentError
 from cubepy.ir import StrideClass
-from cubepy.runtime import address_of, alias_classes, array_of, facts_of, span_of, stride_classes
+from cubepy.runtime import (
+    address_of,
+    alias_classes,
+    array_of,
+    facts_of,
+    is_writable,
+    span_of,
+    stride_classes,
+)
 
 ZERO, ONE, MINUS, OTHER = (
     StrideClass.ZERO,
@@ -127,3 +136,33 @@ def test_objects_with_the_array_interface_share_their_memory() -> None:
     seen = array_of(Holder(source), "x")
     assert isinstance(seen, np.ndarray)
     assert np.shares_memory(seen, source)
+
+
+def test_arrays_from_broadcast_arrays_are_read_without_a_warning() -> None:
+    """NumPy warns whoever asks whether they can be written; here a warning is an error."""
+    row = np.arange(3.0)
+    column, wide = np.broadcast_arrays(row[:, None], row)
+    for array in (column, wide):
+        assert facts_of(array).writable
+    frozen = np.broadcast_to(row, (3, 3))
+    assert not is_writable(frozen)
+    for array in (row, row[::-2], np.empty(0), np.empty((2, 0))):
+        assert is_writable(array) == array.flags.writeable
+        array.flags.writeable = False
+        assert not is_writable(array)
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_arrays_from_broadcast_arrays_in_a_launch(device: str) -> None:
+    row = np.arange(3, dtype=np.float32)
+    column, wide = np.broadcast_arrays(row[:, None], row)
+    out = np.zeros((3, 3), np.float32)
+    for _ in range(3):
+        _product.over(out.shape, device=device)(column, wide, out)
+    np.testing.assert_array_equal(out, np.outer(row, row))
+
+
+@cb.cube
+def _product(a: cb.Tensor[cb.f32], b: cb.Tensor[cb.f32], out: cb.Tensor[cb.f32]) -> None:
+    x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y
+    out[y, x] = a[y, x] * b[y, x]
