@@ -11,6 +11,7 @@ from cubepy.errors import CubeError
 from cubepy.tools.doctor import doctor
 from cubepy.tools.explore import explore
 from cubepy.tools.operations import print_operations
+from cubepy.tools.profiling import profile_script
 from cubepy.tools.settings import show_settings
 from cubepy.tools.show import show
 from cubepy.tools.shrinking import shrink
@@ -51,6 +52,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     word.add_argument("--seconds", type=float, default=60.0, help="how long one run may take")
     word.set_defaults(run=shrink)
+    word = words.add_parser("profile", help="run a script and say how long its launches took")
+    word.add_argument("--trace", metavar="FILE", help="write a trace for ui.perfetto.dev too")
+    word.add_argument("script", metavar="SCRIPT", help="a Python file")
+    word.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its own arguments")
+    word.set_defaults(run=profile_script)
     word = words.add_parser("config", help="every setting and where its value came from")
     word.add_argument("action", choices=["show"], nargs="?", default="show")
     word.set_defaults(run=show_settings)

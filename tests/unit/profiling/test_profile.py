@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import re
+import subprocess
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -18,6 +21,7 @@ from cubepy.errors import OutOfBoundsError
 from cubepy.ir import I32, Access
 from cubepy.profiling import Profile
 from cubepy.runtime import LoadedKernel, Stream, grid_of, is_observed, launch, switches
+from cubepy.tools import main
 from tests.opencl_devices import on_the_first
 from tests.unit.runtime.fake import FakeDevice, array, artifact
 
@@ -299,3 +303,51 @@ def test_opencl_measures_by_its_own_clock(device: str, tmp_path: Path) -> None:
     assert_in_turn(queue)
     assert own[0][1] - queue[-1][2] > 40_000  # idle time between them is nobody's
     assert row.longest < 0.04
+
+
+# ── the command ─────────────────────────────────────────────────────────────────────────────────
+
+SCRIPT = """
+import sys
+import numpy as np
+import beside
+from beside import twice
+
+if __name__ == "__main__":
+    x = np.ones(100, np.float32)
+    for _ in range(3):
+        twice.over(x.size)(x)
+    print("printed", sys.argv[1:], x[0])
+    if "fail" in sys.argv:
+        raise SystemExit(3)
+    if "wrong" in sys.argv:
+        twice.over(x.size)(x, x)
+"""
+BESIDE = """
+import cubepy as cb
+from cubepy import Array, f32
+
+@cb.cube
+def twice(x: Array[f32]):
+    x[cb.ABSOLUTE_POS] = x[cb.ABSOLUTE_POS] * 2.0
+"""
+
+
+@pytest.mark.parametrize(("word", "status"), [("--fine", 0), ("fail", 3), ("wrong", 1)])
+def test_a_script_is_measured_as_it_is(tmp_path: Path, word: str, status: int) -> None:
+    (tmp_path / "beside.py").write_text(BESIDE)
+    script, trace = tmp_path / "script.py", tmp_path / "traces" / "trace.json"
+    script.write_text(SCRIPT)
+    command = [sys.executable, "-m", "cubepy", "profile", "--trace", str(trace), str(script), word]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == status, done.stderr
+    assert ("twice.over(x.size)(x, x)" in done.stderr) == (word == "wrong")
+    assert done.stdout == f"printed ['{word}'] 8.0\n"
+    assert re.search(r"^ *twice +cpu +100 +3 ", done.stderr, re.M), done.stderr
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert sum(event["name"] == "twice" and event.get("cat") == "launch" for event in events) == 3
+
+
+def test_a_script_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "nowhere.py"]) == 1
+    assert "nowhere.py: no such file" in capsys.readouterr().err
