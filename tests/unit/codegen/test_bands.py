@@ -9,6 +9,7 @@ import pytest
 
 import cubepy as cb
 from cubepy import Array, Tensor, f32, i32, u8
+from cubepy.errors import ConfigError
 from tests.targets import on_targets
 
 TARGETS = on_targets(
@@ -203,3 +204,18 @@ def test_who_gets_several_rows() -> None:
     early = decisions(stopped.over(c.shape), a, b, limits, c)
     assert "6 rows of" in early
     assert "copied" not in early
+
+
+@pytest.mark.parametrize(("machine", "lanes"), [("neoverse-n1", 4), ("x86-64-v4", 16)])
+def test_machines_with_more_registers_hold_more_rows(machine: str, lanes: int) -> None:
+    a, b, c = (np.zeros((64, 64), np.float32) for _ in range(3))
+    seen = product.over(c.shape).inspect(a, b, c, target=f"cpu:{machine}")
+    assert f"8 rows of 2 vectors of {lanes}" in " ".join(map(str, seen.decisions))
+    assert "fmul" in seen.asm or "vmulps" in seen.asm
+
+
+@pytest.mark.parametrize("width", ["0", "3", "many", "-8"])
+def test_a_width_that_none_can_have_is_refused(width: str) -> None:
+    a = np.zeros((8, 8), np.float32)
+    with pytest.raises(ConfigError, match=f"gang={width}: a gang width is a power of two"):
+        product.over(a.shape, device=f"cpu+gang={width}")(a, a, a.copy())
