@@ -230,33 +230,49 @@ def _initializer(cls: type, known: list[_Field], puts: _Puts) -> Callable[..., N
     `puts` will be what sets each field, which nobody knows before the class is made.
     """
     positional = [each.name for each in known if not each.kw_only]
-    count = len(known)
-    defaults = {each.name: each.default for each in known if each.default is not _MISSING}
-    factories = {
-        each.name: each.default_factory for each in known if each.default_factory is not _MISSING
-    }
-    finish: Callable[[Any], None] | None = getattr(cls, "__post_init__", None)
     names = [each.name for each in known]
+    complete = _completion(known)
+    finish: Callable[[Any], None] | None = getattr(cls, "__post_init__", None)
+    count = len(known)
+    enough = count if len(positional) == count else -1  # positions say it all
 
     def __init__(self: Any, *arguments: Any, **values: Any) -> None:  # noqa: N807 - becomes it
-        if arguments:
-            _place(cls, positional, arguments, values)
-        if len(values) != count:
-            values = {**defaults, **values}
-            for name, make in factories.items():
-                if name not in values:
-                    values[name] = make()
-        try:
-            for name, put in puts:
-                put(self, values[name])
-        except KeyError:
-            raise _mismatch(cls.__name__, names, values) from None
-        if len(values) != count:
-            raise _mismatch(cls.__name__, names, values)
+        if len(arguments) == enough and not values:
+            for (_, put), value in zip(puts, arguments):  # noqa: B905 - lengths are equal
+                put(self, value)
+        else:
+            if arguments:
+                _place(cls, positional, arguments, values)
+            if len(values) != count:
+                values = complete(values)
+            try:
+                for name, put in puts:
+                    put(self, values[name])
+            except KeyError:
+                raise _mismatch(cls.__name__, names, values) from None
+            if len(values) != count:
+                raise _mismatch(cls.__name__, names, values)
         if finish is not None:
             finish(self)
 
     return __init__
+
+
+def _completion(known: list[_Field]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What adds defaults to values."""
+    defaults = {each.name: each.default for each in known if each.default is not _MISSING}
+    factories = {
+        each.name: each.default_factory for each in known if each.default_factory is not _MISSING
+    }
+
+    def complete(values: dict[str, Any]) -> dict[str, Any]:
+        values = {**defaults, **values}
+        for name, make in factories.items():
+            if name not in values:
+                values[name] = make()
+        return values
+
+    return complete
 
 
 def _place(
