@@ -410,7 +410,9 @@ def _is_named_tuple(target: Any) -> bool:
 
 
 def _named_tuple(frame: Frame, target: Any, call: Call) -> Value:
-    defaults = {name: Known(value) for name, value in target._field_defaults.items()}
+    defaults = {
+        name: from_python(frame, value, call.node) for name, value in target._field_defaults.items()
+    }
     names = [name for name in target._fields if name not in defaults]
     operands = bind_call(frame, call, *names, optional=defaults)
     items: list[Value] = []

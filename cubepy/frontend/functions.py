@@ -18,6 +18,7 @@ from cubepy.frontend.annotations import Annotation, annotation_of, own_variables
 from cubepy.frontend.calls import Call, calls_functions, recursion
 from cubepy.frontend.captures import function_of, read_captures, source_of
 from cubepy.frontend.coercion import Operand
+from cubepy.frontend.comptime import from_python
 from cubepy.frontend.descriptions import counted
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.fitting import fitted, settle
@@ -330,7 +331,7 @@ def _bound(
         )
     _add_keywords(frame, call, arguments, operands)
     wanted: dict[str, tuple[Operand, Annotation]] = {}
-    defaults = _defaults(target, source)
+    defaults = _defaults(frame, target, source, call)
     for entry in [*positional, *arguments.kwonlyargs]:
         operand = operands.get(entry.arg)
         if operand is None and entry.arg not in defaults:
@@ -368,12 +369,14 @@ def _add_keywords(
         operands[name] = operand
 
 
-def _defaults(target: Any, source: KernelSource) -> Mapping[str, Value]:
+def _defaults(frame: Frame, target: Any, source: KernelSource, call: Call) -> Mapping[str, Value]:
     if isinstance(target, LocalFunction):
         return target.defaults
     parameters = source.signature.parameters.values()
     return {
-        entry.name: Known(entry.default) for entry in parameters if entry.default is not entry.empty
+        entry.name: from_python(frame, entry.default, call.node)
+        for entry in parameters
+        if entry.default is not entry.empty
     }
 
 

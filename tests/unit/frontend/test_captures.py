@@ -4,13 +4,13 @@ import dataclasses
 import enum
 import math
 import types
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import cubepy as cb
-from cubepy import Array, Comptime, f32, frontend, i32
+from cubepy import Array, Comptime, f32, frontend, i8, i32
 from cubepy.errors import ArgumentError, ComptimeError
 
 SETTING: Any = 1
@@ -233,3 +233,30 @@ def test_a_closure_whose_variable_changes_is_another_kernel() -> None:
         change(by)
         kernel.over(1, device="cpu")(x, function)
         assert x[0] == wanted
+
+
+def by_default(value: Any, by: Any = np.float32(2.5)) -> Any:  # noqa: B008
+    return value * by
+
+
+def narrow_by_default(value: Any, *, by: Any = np.int8(3)) -> Any:  # noqa: B008
+    return value * by
+
+
+class Scaled(NamedTuple):
+    by: Any = np.float32(1.5)
+
+
+@cb.cube
+def uses_defaults(x: Array[f32], n: Array[i8]) -> None:
+    x[0] = by_default(x[0]) + by_default(2.0)
+    x[1] = x[1] * Scaled().by
+    n[0] = narrow_by_default(n[0])
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+def test_defaults_that_are_scalars_of_numpy_are_numbers(device: str) -> None:
+    x, n = np.array([2, 2], np.float32), np.array([100], np.int8)
+    uses_defaults.over(1, device=device)(x, n)
+    assert x.tolist() == [10, 3]
+    assert n.tolist() == [44]
