@@ -115,7 +115,8 @@ function drawPass() {
   draw("ir", lines);
 }
 
-const HOT = "▌"; // of the loop that most of the work is in
+// Marks of machine code: of the loop that most of the work is in, of loops for units at the edges.
+const HOT = "▌", EDGES = "~";
 
 function drawText() {
   const texts = target().texts;
@@ -127,6 +128,7 @@ function drawText() {
     const line = lineOf("text", number, data.chains[chain],
       make("span", {class: "loop"}, mark), code(string));
     line.node.classList.toggle("hot", mark === HOT);
+    line.node.classList.toggle("edges", mark === EDGES);
     return line;
   }));
 }
@@ -188,7 +190,9 @@ function link(chain, pinned) {
 }
 
 function bringIntoView(name, lines) {
-  const found = longestRun(lines, "near") || longestRun(lines, "far");
+  const whole = lines.filter(line => !line.node.classList.contains("edges"));
+  const found = longestRun(whole, "near") || longestRun(lines, "near")
+    || longestRun(whole, "far") || longestRun(lines, "far");
   if (!found) return;
   const details = found.node.closest("details");
   if (details) details.open = true;
