@@ -24,7 +24,7 @@ from cubepy.target import CodeLoop, MachineCode
 if TYPE_CHECKING:
     from cubepy.inspection.inspection import Inspection
 
-__all__ = ["HotLoop", "hot_loop", "listing", "loop_marks"]
+__all__ = ["HotLoop", "asm_listing", "hot_loop", "loop_marks"]
 
 _HOT, _INNER = "▌", "│"
 _CODE_WIDTH = 52  # columns of an instruction before its place
@@ -67,7 +67,7 @@ def hot_loop(inspection: Inspection) -> HotLoop | None:
     return HotLoop(code=hottest, source=source_of(hottest), total=code.instructions)
 
 
-def listing(inspection: Inspection) -> RenderableType:
+def asm_listing(inspection: Inspection) -> RenderableType:
     """The instructions of every function; UnsupportedError where there is no machine code."""
     code = inspection.machine_code
     if code is None:

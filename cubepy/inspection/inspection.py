@@ -149,7 +149,7 @@ class Inspection:
         with late_import:
             from cubepy.inspection import assembly, terminal  # noqa: PLC0415 - for people only
 
-        return terminal.plain(assembly.listing(self), wrapped=False)
+        return terminal.plain(assembly.asm_listing(self), wrapped=False)
 
     @functools.cached_property
     def resources(self) -> Resources:

@@ -67,7 +67,7 @@ def _texts(inspection: Inspection) -> Iterator[tuple[str, str, str]]:
     if language != "reference":
         yield "emitted", inspection.text, {"cpu": "llvm"}.get(language, language)
     try:
-        listing = terminal.plain(assembly.listing(inspection), wrapped=False)
+        listing = terminal.plain(assembly.asm_listing(inspection), wrapped=False)
         yield "machine code, beside the lines it comes from", listing, "text"
     except UnsupportedError:
         return

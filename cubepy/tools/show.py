@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from rich.console import Console
 
-from cubepy.inspection import Inspection, PassStep, assembly, terminal
+from cubepy.inspection import Inspection, PassStep, asm_listing, rendered
 from cubepy.tools.launches import named_launch
 
 __all__ = ["show"]
@@ -25,7 +25,7 @@ def show(arguments: argparse.Namespace) -> int:
     inspection = named_launch(arguments).inspect(arguments.target)
     shown = [name for name in _STAGES if getattr(arguments, name)]
     if arguments.decisions or not (shown or arguments.after or arguments.diff):
-        _console().print(terminal.rendered(inspection, _MORE))
+        _console().print(rendered(inspection, _MORE))
     if arguments.after is not None:
         _after(inspection, arguments.after, diff=arguments.diff)
     elif arguments.diff:
@@ -62,7 +62,7 @@ def _differences(steps: tuple[PassStep, ...]) -> None:
 
 
 def _machine_code(inspection: Inspection) -> None:
-    _console().print(assembly.listing(inspection), soft_wrap=True)
+    _console().print(asm_listing(inspection), soft_wrap=True)
 
 
 def _printed(attribute: str) -> Callable[[Inspection], None]:

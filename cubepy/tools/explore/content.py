@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from cubepy.inspection import (
     Inspection,
     Line,
-    assembly,
     estimated_costs,
     highlighted,
+    hot_loop,
     lines_of_code,
     lines_of_kernel,
     lines_of_text,
+    loop_marks,
 )
 from cubepy.records import dataclass, field
 from cubepy.tools.explore.sources import Excerpt, excerpts
@@ -119,7 +120,7 @@ def _texts(inspection: Inspection, tables: _Tables) -> Iterator[dict[str, Any]]:
     code = inspection.machine_code
     if code is not None:
         rows = tables.rows(lines_of_code(code), "asm")
-        for number, mark in assembly.loop_marks(code, assembly.hot_loop(inspection)).items():
+        for number, mark in loop_marks(code, hot_loop(inspection)).items():
             rows[number - 1][0] = mark
         yield {"title": "machine code", "rows": rows}
     language = {"cpu": "llvm", "reference": "ir"}.get(

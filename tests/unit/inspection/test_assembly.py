@@ -14,8 +14,7 @@ from rich.console import Console
 import cubepy as cb
 from cubepy import Array, f32
 from cubepy.errors import UnsupportedError
-from cubepy.inspection import Inspection
-from cubepy.inspection.assembly import HotLoop, hot_loop
+from cubepy.inspection import HotLoop, Inspection, asm_listing, hot_loop
 from cubepy.target import CodeLoop, MachineCode
 from cubepy_cpu.places import is_instruction
 from tests.unit.inspection.test_inspection import EXAMPLES, SIGNATURES, V3
@@ -240,9 +239,7 @@ def test_no_machine_code_is_an_error_and_no_loop_is_told() -> None:
 
 
 def test_colour_where_there_is_any() -> None:
-    from cubepy.inspection import assembly  # noqa: PLC0415 - what a terminal is given
-
     console: Any = Console(file=io.StringIO(), force_terminal=True, width=160, color_system="256")
-    console.print(assembly.listing(works.inspect(signature="", target=V3)))
+    console.print(asm_listing(works.inspect(signature="", target=V3)))
     assert "\x1b[" in console.file.getvalue()
     assert CodeLoop.__slots__
