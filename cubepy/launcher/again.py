@@ -21,8 +21,8 @@ from cubepy.runtime import (
     QuickLaunch,
     is_observed,
     pattern_of,
-    recording_here,
     switches,
+    this_thread,
 )
 
 __all__ = ["again_of"]
@@ -60,7 +60,7 @@ def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[
 
     def fits() -> bool:
         if switches.closed:
-            if is_observed() or recording_here() is not None:
+            if is_observed() or this_thread.recording is not None:
                 return False
         elif taught:
             return False

@@ -66,7 +66,7 @@ from cubepy.runtime.packing import Packer, grid_words, pack
 from cubepy.runtime.pattern import Launched, pattern_of
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch, quick_launch
-from cubepy.runtime.recording import Recording, capture, recording_here
+from cubepy.runtime.recording import Recording, capture, recording_here, this_thread
 from cubepy.runtime.registry import (
     Registry,
     default_device,
@@ -189,6 +189,7 @@ __all__ = [
     "stride_classes",
     "switches",
     "tell_compiled",
+    "this_thread",
     "triple",
     "unit_name",
     "unobserve",

@@ -22,6 +22,7 @@ from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.dlpack import from_dlpack
 
 __all__ = [
+    "DATA_POINTER",
     "ArrayFacts",
     "Span",
     "address_of",
@@ -212,7 +213,9 @@ def _layout_is_known() -> bool:
     )
 
 
-address_of = _fast_address if _layout_is_known() else _plain_address
+#: Where an array's own data pointer stands, from the start of the object; 0 if nobody knows.
+DATA_POINTER = object.__basicsize__ if _layout_is_known() else 0
+address_of = _fast_address if DATA_POINTER else _plain_address
 
 
 def span_of(array: Array | Buffer) -> Span:

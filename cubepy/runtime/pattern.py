@@ -7,6 +7,7 @@ shapes of arrays included, makes the pattern step back, and the launch goes its 
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from numpy import ndarray
 
 from cubepy.ir import Scalar
-from cubepy.runtime.arguments import address_of
+from cubepy.runtime.arguments import DATA_POINTER
 from cubepy.runtime.base import Grid
 from cubepy.runtime.keys import ALIGNED, CONTIGUOUS, OWNED
 from cubepy.runtime.quick import SAFE, QuickLaunch
@@ -47,6 +48,7 @@ def _pattern(
     """
     count, known = len(items), list(template)
     arrays = sum(item[0] is ndarray for item in items)
+    word_at, pointer = ctypes.c_size_t.from_address, DATA_POINTER
 
     def launched(values: Sequence[Any]) -> bool:
         if len(values) != count or not fits():
@@ -58,7 +60,7 @@ def _pattern(
             if kind is ndarray:
                 if value.dtype is not first or value.flags.num != second or value.shape != shape:
                     return False
-                words[at] = start = address_of(value)
+                words[at] = start = word_at(id(value) + pointer).value
                 starts.add(start)
             elif at < 0:
                 if value is not first:
@@ -90,7 +92,7 @@ def pattern_of(
     types = launch.types_by_argument
     arrays = [value for value in values if type(value) is ndarray]
     ordered = list(types) == [at for at, known in enumerate(comptime) if not known]
-    if not ordered or len(set(map(id, arrays))) != len(arrays):
+    if not ordered or not DATA_POINTER or len(set(map(id, arrays))) != len(arrays):
         return None
     items: list[_Item] = []
     template: list[Any] = []

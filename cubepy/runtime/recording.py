@@ -25,7 +25,7 @@ from cubepy.runtime.streams import Stream
 from cubepy.runtime.switches import close_calls, reopen_calls, switches
 from cubepy.runtime.targeted import memory_owner
 
-__all__ = ["Recording", "capture", "recording_here"]
+__all__ = ["Recording", "capture", "recording_here", "this_thread"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,25 +120,26 @@ class _Here(threading.local):
     recording: Recording | None = None
 
 
-_here = _Here()
+#: What is special in this thread; `recording_here` says what.
+this_thread = _Here()
 
 
 def recording_here() -> Recording | None:
     """What launches of this thread are to be written to, None if they are to be done."""
-    return _here.recording
+    return this_thread.recording
 
 
 @contextlib.contextmanager
 def capture() -> Iterator[Recording]:
     """Write the launches of this thread down instead of doing them."""
-    if _here.recording is not None:
+    if this_thread.recording is not None:
         raise LaunchError("a capture is going on in this thread already")
     recording = Recording()
     close_calls()
-    _here.recording = recording
+    this_thread.recording = recording
     try:
         yield recording
     finally:
-        _here.recording = None
+        this_thread.recording = None
         reopen_calls()
     recording.finish()
