@@ -14,15 +14,7 @@ import numpy as np
 from cubepy.ir import evaluate as ev
 from cubepy.ir import rules
 from cubepy.ir.opdef import Evaluate, OpDef, Trait, TypeRule, attr_type, fixed, same
-from cubepy.ir.types import (
-    BOOL,
-    FLOATS,
-    I32,
-    INDEX,
-    INTEGERS,
-    SCALARS,
-    VOID,
-)
+from cubepy.ir.types import BOOL, FLOATS, I32, INDEX, INTEGERS, SCALARS, VOID
 
 __all__ = ["BY_NAME", "BY_PYTHON"]
 
