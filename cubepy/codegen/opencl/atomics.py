@@ -12,8 +12,17 @@ from cubepy.codegen.opencl.conversions import bitcast, typed
 from cubepy.codegen.opencl.memory import Memory, element, guard
 from cubepy.codegen.opencl.operations import VALUES
 from cubepy.codegen.opencl.types import literal, memory_type, register_type, unsigned_type
-from cubepy.codegen.structured import HELPER, Binding, Body, Expression, need_feature, primary
+from cubepy.codegen.structured import (
+    BY_EXCHANGE,
+    HELPER,
+    Binding,
+    Body,
+    Expression,
+    need_feature,
+    primary,
+)
 from cubepy.ir import SCALARS, U32, U64, Op, Scalar, ops
+from cubepy.target import Topic
 
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
@@ -117,6 +126,7 @@ def _update(
         prefix = "atomic" if scalar.bits == 32 else "atom"
         arguments = [pointer, *(typed(scalar, value).text for value in given)]
         return primary(f"{prefix}_{word}({', '.join(arguments)})", place, *given)
+    kernel.notes.add(Topic.MEMORY, op, BY_EXCHANGE, op.operands[0].name)
     name = _loop(kernel, body, op, scalar, space, word)
     return primary(f"{name}({', '.join([pointer, *(value.text for value in given)])})")
 

@@ -37,7 +37,7 @@ from cubepy.ir import (
     walk,
 )
 from cubepy.location import UNKNOWN, Loc
-from cubepy.target import Artifact, Target, Word, WordKind, abi_of
+from cubepy.target import Artifact, Target, Topic, Word, WordKind, abi_of
 
 __all__ = ["emit_opencl"]
 
@@ -87,6 +87,7 @@ class _Emission:
             line_map={number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known},
             faults=tuple(self.language.faults),
             prints=tuple(self.language.prints),
+            decisions=self.language.notes.decisions(),
         )
 
     # ── bodies ──
@@ -185,6 +186,9 @@ class _Emission:
         side_by_side = self._side_by_side()
         if side_by_side:
             attributes += self.target.features.plane_attribute.format(side_by_side)
+            if not self.language.positions.linear:
+                text = f"{side_by_side} units side by side are asked for: four registers a value"
+                self.language.notes.add(Topic.GANG, Op(opdef=ops.BLOCK, loc=self.kernel.loc), text)
         declared = self._declared()
         head = [f"kernel {attributes}", f"void {self.entry}("]
         head += [f"    {each}," for each in declared]
@@ -200,12 +204,14 @@ class _Emission:
 
     def _side_by_side(self) -> int:
         """The size of sub-groups that is asked for, 0 for none: that of planes where the kernel
-        speaks of them, else what divides a row of the cube. Private arrays fill registers anyway.
+        speaks of them, else what divides a row of the cube. Kernels that neither loop nor call wait
+        for memory only, and private arrays fill registers anyway.
         """
         if self.language.positions.linear:
             return 0 if self.language.planes_emulated else self.language.positions.plane_dim
         features = self.target.features
-        if any(op.opdef is ops.LOCAL_ARRAY for op in walk(self.kernel.body)):
+        rows = {op.opdef for op in walk(self.kernel.body)}
+        if ops.LOCAL_ARRAY in rows or rows.isdisjoint((ops.FOR, ops.WHILE, ops.CALL)):
             return 0
         sizes = features.plane_sizes or ()
         row = self.kernel.cube_dim[0]

@@ -85,6 +85,7 @@ def guard(kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Seq
         body, op, indices, kernel.ranges,
         lambda axis, text: _inside(kernel, op, axis, text, memory.extents[axis]),
     )  # fmt: skip
+    kernel.notes.access(op, tested=bool(condition))
     if condition and op.attrs.get("check") == "validate":
         kernel.report_outside(body, op, memory, indices, condition)
     return condition

@@ -18,12 +18,14 @@ from cubepy.codegen.structured.fields import field_of
 from cubepy.codegen.structured.kernel_language import KernelLanguage
 from cubepy.codegen.structured.language import Language
 from cubepy.codegen.structured.names import HELPER, Names, identifier
+from cubepy.codegen.structured.notes import BY_EXCHANGE
 from cubepy.codegen.structured.positions import Positions, number
 from cubepy.codegen.structured.purity import pure_functions
 from cubepy.codegen.structured.refusals import need_feature, refuse_types, unsupported
 from cubepy.codegen.structured.writer import SourceWriter
 
 __all__ = [
+    "BY_EXCHANGE",
     "HELPER",
     "Binding",
     "Body",

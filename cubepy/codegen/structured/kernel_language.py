@@ -12,10 +12,11 @@ from cubepy.codegen.structured.body import Body
 from cubepy.codegen.structured.expression import Expression, primary
 from cubepy.codegen.structured.language import Language
 from cubepy.codegen.structured.names import Names
+from cubepy.codegen.structured.notes import Notes
 from cubepy.codegen.structured.positions import Positions
 from cubepy.errors import VerifyError
 from cubepy.ir import Kernel, Op, OpDef, Ranges, Scalar, Trait, ops
-from cubepy.target import Fault, Features, Print
+from cubepy.target import Fault, Features, Print, Topic
 
 __all__ = ["KernelLanguage", "SizedMemory"]
 
@@ -60,6 +61,7 @@ class KernelLanguage(Language, Generic[M, P]):
         self.faults: list[Fault] = []
         self.prints: list[Print] = []
         self.current_function = ""
+        self.notes = Notes()
         self._memories: dict[Op, M] = {}
 
     def value(self, body: Body, op: Op, operands: Sequence[Expression]) -> Expression:
@@ -92,9 +94,18 @@ class KernelLanguage(Language, Generic[M, P]):
         elif op.opdef.has(Trait.ATOMIC):
             cls.atomic(self, body, op)
         elif op.opdef.has(Trait.PLANE):
+            self.notes.add(Topic.GANG, op, self._planes())
             cls.plane(self, body, op)
         else:
             raise VerifyError(f"{self.title} has no {op.opdef.name} ({op.loc})")
+
+    def _planes(self) -> str:
+        units = self.positions.plane_dim
+        if units == 1:
+            return "planes of one unit: nothing is exchanged"
+        if self.planes_emulated:
+            return f"planes of {units} units: through memory of the cube, with barriers"
+        return f"planes of {units} units: the device's own"
 
     def result(self, whole: Expression, number: int) -> Expression:
         """One of several results."""

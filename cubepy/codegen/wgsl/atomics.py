@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cubepy.codegen.structured import HELPER, Body, Expression, call, need_feature, primary
+from cubepy.codegen.structured import (
+    BY_EXCHANGE,
+    HELPER,
+    Body,
+    Expression,
+    call,
+    need_feature,
+    primary,
+)
 from cubepy.codegen.wgsl.conversions import as_bits, from_bits
 from cubepy.codegen.wgsl.memory import (
     Memory,
@@ -21,6 +29,7 @@ from cubepy.codegen.wgsl.memory import (
 from cubepy.codegen.wgsl.operations import combined
 from cubepy.codegen.wgsl.types import literal, machine_of
 from cubepy.ir import I32, U32, Op, Scalar, ops
+from cubepy.target import Topic
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
@@ -104,6 +113,7 @@ def _update(
     if own and op.opdef is not ops.ATOMIC_COMPARE_EXCHANGE:
         function = _UPDATES[op.opdef][1]
         return call(function, primary(f"&{memory.name}[{place}]", place), *given)
+    kernel.notes.add(Topic.MEMORY, op, BY_EXCHANGE, op.operands[0].name)
     return call(_loop(kernel, body, op, memory), place, *given)
 
 

@@ -107,6 +107,7 @@ class _Emission:
             line_map={number: loc for number, (_, loc) in enumerate(lines, 1) if loc.known},
             faults=tuple(self.language.faults),
             prints=tuple(self.language.prints),
+            decisions=self.language.notes.decisions(),
         )
 
     # ── bodies ──

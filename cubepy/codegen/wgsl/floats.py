@@ -15,6 +15,7 @@ from cubepy.codegen.structured import Body, Expression, binary, call, primary, u
 from cubepy.codegen.wgsl.conversions import helper
 from cubepy.codegen.wgsl.types import is_half
 from cubepy.ir import BOOL, Op, Scalar, ops
+from cubepy.target import Topic
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
@@ -23,6 +24,8 @@ __all__ = ["FLOATS", "float_op"]
 
 Operands = Sequence[Expression]
 Emit = Callable[["WgslKernel", Op, Operands], Expression]
+IN_INTEGERS = "`{}` in our own code: the device's does not round right, or need not"
+PINNED = "pinned, lest a driver's compiler contract or reassociate it"
 # Factors and terms that compilers have rules for.
 _TEMPTING = frozenset({0.0, 1.0, -1.0})
 
@@ -50,6 +53,8 @@ def float_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expr
     if is_half(scalar):
         return helper(kernel.prelude, f"cb_narrow_{scalar}", made)
     pinned = name in _ROUNDED and kernel.pins(op) and kernel.feeds_a_float(op)
+    if pinned:
+        kernel.notes.add(Topic.VALUE, op, PINNED)
     return helper(kernel.prelude, "cb_pin", made) if pinned else made
 
 
@@ -79,18 +84,21 @@ def _helper(name: str) -> Emit:
 def _quotient(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
     if kernel.features.exact_division:
         return binary("/", *given)
+    kernel.notes.add(Topic.VALUE, op, IN_INTEGERS.format("/"))
     return helper(kernel.prelude, "cb_div", *given)
 
 
 def _root(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
     if kernel.features.exact_division:
         return call("sqrt", *given)
+    kernel.notes.add(Topic.VALUE, op, IN_INTEGERS.format("sqrt"))
     return helper(kernel.prelude, "cb_sqrt", *given)
 
 
 def _fused(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
     if kernel.features.fma:
         return call("fma", *given)
+    kernel.notes.add(Topic.VALUE, op, IN_INTEGERS.format("fma"))
     return helper(kernel.prelude, "cb_fma", *given)
 
 

@@ -12,6 +12,7 @@ from cubepy.codegen.structured import Body, Expression, binary, call, primary, u
 from cubepy.codegen.wgsl.conversions import helper, invoked, low_word, moved, wrapped
 from cubepy.codegen.wgsl.types import Machine, is_wide
 from cubepy.ir import Op, Scalar
+from cubepy.target import Topic
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
@@ -43,6 +44,10 @@ def integer_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Ex
         for each, value in zip(own, operands, strict=False)
     ]
     given += operands[len(own) :]
+    if on is Machine.PAIR:
+        kernel.notes.add(Topic.VALUE, op, "64 bits as a pair of words: not shown to fit one")
+    elif is_wide(scalar):
+        kernel.notes.add(Topic.VALUE, op, "64 bits in one word, which is shown to do")
     table = PAIRS if on is Machine.PAIR else WORDS
     made = table[name](kernel, body, op, on, given)
     if wanted is Machine.BOOL:

@@ -106,6 +106,7 @@ def guard(kernel: WgslKernel, body: Body, op: Op, memory: Memory, indices: Seque
         body, op, indices, kernel.ranges,
         lambda axis, text: _inside(kernel, op, axis, indices[axis], text, memory.extents[axis]),
     )  # fmt: skip
+    kernel.notes.access(op, tested=bool(condition))
     if condition and op.attrs.get("check") == "validate":
         kernel.report_outside(body, op, memory, indices, condition)
     return condition
