@@ -13,13 +13,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """Chromium as the system has it: nothing is fetched for the tests."""
+def browser(*settings: str) -> Iterator[Browser]:
+    """Chromium as the system has it, with settings: nothing is fetched for the tests."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed")
     with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox", *settings])
         try:
             yield started
         finally:

@@ -67,7 +67,9 @@ def recorded_runs(runs: Mapping[str, Runs]) -> Iterator[str]:
     known = {language: each for language, each in runs.items() if each.device}
     yield from (ABOUT, "")
     for language, each in known.items():
-        yield f"- {language}: {each.device}"
+        missing = len(known["reference"].rows) - len(each.rows)
+        without = f"; {missing} ops have no run there yet" if missing else ""
+        yield f"- {language}: {each.device}{without}"
     yield from ("", f"| type | {' | '.join(known)} |", f"| --- {'| --- ' * len(known)}|")
     for type in SCALARS:
         shares = " | ".join(each.share(type) for each in known.values())
