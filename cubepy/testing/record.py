@@ -1,10 +1,10 @@
-"""`python -m cubepy.testing.record DEVICE [RECORD]`: the conformance suite on a device, as a record.
+"""`python -m cubepy.testing.record DEVICE [RECORD]`: what the conformance suite finds on a device.
 
 A record says of every case whether it ran and agreed, was refused by name, or was wrong. Those of
 `cubepy/testing/records` are what docs/ops.md knows of targets. A row's digest is that of its cases:
-where it is another one by now, the record is stale. Drivers take an hour to build all kernels: given
-an earlier record, its rows are taken over where cases are the same; ended by Ctrl-C, a run gives the
-rows it has.
+where it is another one by now, the record is stale. Drivers may take an hour to build all kernels:
+rows of an earlier record are taken over where cases are the same, and Ctrl-C ends a run with the
+rows that it has.
 """
 
 from __future__ import annotations

@@ -66,8 +66,9 @@ def recorded_runs(runs: Mapping[str, Runs]) -> Iterator[str]:
     """The section at the end of the page: devices, types, and what is refused."""
     known = {language: each for language, each in runs.items() if each.device}
     yield from (ABOUT, "")
+    most = max((len(each.rows) for each in known.values()), default=0)
     for language, each in known.items():
-        missing = len(known["reference"].rows) - len(each.rows)
+        missing = most - len(each.rows)
         without = f"; {missing} ops have no run there yet" if missing else ""
         yield f"- {language}: {each.device}{without}"
     yield from ("", f"| type | {' | '.join(known)} |", f"| --- {'| --- ' * len(known)}|")
