@@ -70,7 +70,8 @@ class Record:
         Inside a capture the launch is written down instead.
         """
         values = self.own(values)
-        recording = recording_here() if switches.closed else None
+        closed = switches.closed
+        recording = recording_here() if closed else None
         if recording is not None:
             if stream is not None:
                 raise LaunchError(
@@ -78,7 +79,7 @@ class Record:
                     "  help: capture it without, and give the stream to replay"
                 )
             recording.add(device, self.kernel, grid, values, self.positions, self.quick)
-        elif self.quick is not None and stream is None and not is_observed():
+        elif self.quick is not None and stream is None and not (closed and is_observed()):
             self.quick(grid, values)
         else:
             launch(device, self.kernel, grid, [values[at] for at in self.positions], stream)
