@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from cubepy.errors import CubeTypeError
-from cubepy.frontend.coercion import Operand, bring, unify
+from cubepy.frontend.coercion import Operand, are_weak, bring, unify
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.frame import Binding, Frame
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
+from cubepy.frontend.retyping import note_store
 from cubepy.frontend.values import (
     POISON,
     Group,
@@ -116,9 +117,10 @@ def _typed_pair(frame: Frame, then: Arm, other: Arm, at: ast.AST) -> tuple[Op, O
         variable = _literal_variable(frame, at, then.value, other.value, target)
         target = frame.plan.types.get(variable, target)
     made: list[Op] = []
+    weak = are_weak(frame, operands)
     for arm, operand in zip((then, other), operands, strict=True):
         with frame.builder.reopen(arm.region):
-            made.append(bring(frame, operand, target))
+            made.append(bring(frame, operand, target, weak=weak))
     return made[0], made[1], variable
 
 
@@ -149,6 +151,7 @@ def _through_slots(
         for arm, value in ((then, a), (other, b)):
             with frame.builder.reopen(arm.region):
                 frame.emit(ops.STORE_LOCAL, slot, value, at=at)
+                note_store(frame, slot, value)
         slots.append(slot)
     regions = (then.region.close(), other.region.close())
     frame.emit(ops.IF, condition, at=at, regions=regions)

@@ -19,6 +19,7 @@ from cubepy.frontend.expressions import unpacked
 from cubepy.frontend.foreign_names import instead_of_call
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lang import Intrinsic
+from cubepy.frontend.retyping import is_weak
 from cubepy.frontend.scalars import host_cast, scalar_of
 from cubepy.frontend.stored_formats import StoredFormat
 from cubepy.frontend.values import (
@@ -400,7 +401,7 @@ def cast(frame: Frame, scalar: Scalar, operand: Operand, at: ast.AST) -> Value:
     if isinstance(value, Known) and is_number(value):
         return frame.const(scalar, host_cast(value.value, scalar).item(), at)
     op = typed(frame, value, operand.node)
-    if op.type == scalar:
+    if op.type == scalar and not is_weak(frame, op):
         return op
     return frame.emit(ops.CAST, op, at=at, attrs={"to": scalar})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError
 from cubepy.frontend.descriptions import describe, element_of_value, snippet
-from cubepy.frontend.frame import Frame
+from cubepy.frontend.frame import Frame, exact
 from cubepy.frontend.promotion import (
     converts_without_loss,
     default_type,
@@ -22,6 +22,7 @@ from cubepy.frontend.promotion import (
     promote,
     stores_into,
 )
+from cubepy.frontend.retyping import is_weak, retype, widen
 from cubepy.frontend.values import (
     Known,
     StructValue,
@@ -38,6 +39,7 @@ from cubepy.records import dataclass
 
 __all__ = [
     "Operand",
+    "are_weak",
     "as_condition",
     "as_index",
     "as_store",
@@ -48,7 +50,6 @@ __all__ = [
     "literal",
     "no_integer_type",
     "refuse_no_result",
-    "retype",
     "scalar_type",
     "typed",
     "unify",
@@ -81,12 +82,18 @@ def convert(frame: Frame, op: Op, type: Scalar, at: ast.AST) -> Op:
     return frame.emit(ops.CAST, op, at=at, attrs={"to": type})
 
 
-def literal(frame: Frame, value: Any, type: Scalar, at: ast.AST) -> Op:
-    """A number known while compiling as a constant of a type; an error if it does not fit."""
+def literal(frame: Frame, value: Any, type: Scalar, at: ast.AST, *, own: bool = False) -> Op:
+    """A number known while compiling as a constant of a type; an error if it does not fit.
+
+    `own`: an op shared with no other.
+    """
     if not is_number(Known(value)):
         return typed(frame, Known(value), at)  # raises
     if not literal_fits(value, type):
         raise literal_error(frame, value, type, at)
+    if own:
+        attrs = {"type": type, "value": exact(type, value)}
+        return frame.append_to(frame.builder.current, ops.CONST, type, attrs, at)
     return frame.const(type, value, at)
 
 
@@ -175,32 +182,6 @@ def _part_of(value: Value, at: ast.AST) -> str:
     return "kernels compute with numbers and bools"
 
 
-def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
-    """Let the local that `op` reads have another type from the start, if it began as a literal."""
-    variable = frame.soft.get(op)
-    if variable is None:
-        return False
-    target = locals_may_become(wanted)
-    earlier = frame.plan.types.get(variable)
-    if target is not None and earlier is not None:
-        target = _join(earlier, target)
-    if target is None:
-        return False
-    binding = frame.bindings[variable]
-    if not all(literal_fits(value, target) for value in binding.literals):
-        return False
-    if target not in (earlier, binding.type):
-        frame.plan.types[variable] = target
-        frame.plan.changed = True
-    return True
-
-
-def _join(earlier: Scalar, wanted: Scalar) -> Scalar | None:
-    if earlier.is_integer and wanted.is_float:
-        return wanted
-    return promote(earlier, wanted)
-
-
 def as_type(
     frame: Frame, value: Value, type: Scalar, at: ast.AST, *, what: str = "", loc: Any = None
 ) -> Op:
@@ -210,8 +191,7 @@ def as_type(
     op = typed(frame, value, at)
     source = scalar_type(op)
     if converts_without_loss(source, type):
-        if op in frame.soft and source.is_float:
-            retype(frame, op, type)
+        widen(frame, op, type)
         return convert(frame, op, type, at)
     if retype(frame, op, type):
         return convert(frame, op, type, at)
@@ -233,8 +213,7 @@ def as_store(
     op = typed(frame, value, at)
     source = scalar_type(op)
     if stores_into(source, element):
-        if op in frame.soft and source.is_float and element == F64:
-            retype(frame, op, element)
+        widen(frame, op, element)
         return convert(frame, op, element, at)
     if retype(frame, op, element):
         return convert(frame, op, element, at)
@@ -311,7 +290,17 @@ def unify(frame: Frame, operands: Sequence[Operand], at: ast.AST, verb: str) -> 
             hard, target = (operand if target != joined else hard), joined
     target = _with_soft(frame, operands, target, at, verb)
     target = _with_literals(frame, operands, target, at, verb)
-    return [bring(frame, operand, target) for operand in operands]
+    weak = target == F32 and are_weak(frame, operands)
+    for operand in operands:
+        if isinstance(operand.value, Op):
+            widen(frame, operand.value, target)
+    return [bring(frame, operand, target, weak=weak) for operand in operands]
+
+
+def are_weak(frame: Frame, operands: Sequence[Operand]) -> bool:
+    """Whether what is computed from operands may become f64 yet."""
+    return all(isinstance(each.value, Known) or (isinstance(each.value, Op)
+               and is_weak(frame, each.value)) for each in operands)  # fmt: skip
 
 
 def _with_soft(
@@ -396,11 +385,13 @@ def _retype_integers(frame: Frame, operands: Sequence[Operand], wanted: Scalar) 
     )
 
 
-def bring(frame: Frame, operand: Operand, target: Scalar) -> Op:
-    """An operand as an op of a type that `unify` found."""
+def bring(frame: Frame, operand: Operand, target: Scalar, *, weak: bool = False) -> Op:
+    """An operand as an op of a type that `unify` found; `weak`: so are all of them."""
     value = operand.value
     if isinstance(value, Known):
-        return literal(frame, value.value, target, operand.node)
+        made = literal(frame, value.value, target, operand.node, own=weak)
+        frame.weak[made] = weak
+        return made
     assert isinstance(value, Op)
     if value in frame.soft and value.opdef is ops.CONST and value.type != target:
         number = value.attrs["value"]

@@ -17,7 +17,6 @@ from cubepy.frontend.coercion import (
     convert,
     is_scalar,
     literal,
-    retype,
     scalar_type,
     typed,
     unify,
@@ -26,6 +25,7 @@ from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.operators import refuse_other_kinds
 from cubepy.frontend.promotion import literal_fits, promote
+from cubepy.frontend.retyping import retype
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
 from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, ops
 

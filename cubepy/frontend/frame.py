@@ -133,6 +133,9 @@ class Frame:
         self.regions: dict[int, OpenRegion] = {}
         self.loops: list[Loop] = []
         self.soft: dict[Op, Variable] = {}
+        self.weak: dict[Op, bool] = {}  # see `retyping`, as the next two
+        self.stores: dict[Op, list[Op]] = {}
+        self.hard_slots: set[Op] = set()
         self.outer: Mapping[str, Value] = {}  # captured values of a function inside the kernel
         self.returns: Returns | None = None  # None in a kernel, which returns nothing
         self.generics: Mapping[str, Scalar] = {}  # what type variables stand for

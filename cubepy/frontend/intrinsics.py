@@ -18,7 +18,6 @@ from cubepy.frontend.coercion import (
     as_index,
     convert,
     literal,
-    retype,
     scalar_type,
     typed,
     unify,
@@ -27,6 +26,7 @@ from cubepy.frontend.comptime import known_value
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.operators import binary
+from cubepy.frontend.retyping import retype
 from cubepy.frontend.scalars import scalar_of
 from cubepy.frontend.values import (
     Known,

@@ -11,13 +11,14 @@ import ast
 from collections.abc import Iterable
 
 from cubepy.errors import CubeNameError, CubeTypeError
-from cubepy.frontend.coercion import convert, literal, no_integer_type, retype, scalar_type
+from cubepy.frontend.coercion import convert, literal, no_integer_type, scalar_type
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
 from cubepy.frontend.promotion import converts_without_loss, default_type, literal_fits, promote
+from cubepy.frontend.retyping import note_store, retype, widen
 from cubepy.frontend.values import (
     NONE,
     POISON,
@@ -189,8 +190,7 @@ def _converted(frame: Frame, variable: Variable, binding: Binding, value: Value,
         raise _kind_error(frame, variable, binding, value, at)
     source = value.type
     if converts_without_loss(source, type):
-        if value in frame.soft and source.is_float:
-            retype(frame, value, type)
+        widen(frame, value, type)
         return convert(frame, value, type, at)
     if value in frame.soft and not binding.soft and retype(frame, value, type):
         return convert(frame, value, type, at)
@@ -302,6 +302,8 @@ def _store(frame: Frame, variable: Variable, binding: Binding, value: Value, at:
     if binding.slot is not None:
         op = _converted(frame, variable, binding, value, at)
         frame.emit(ops.STORE_LOCAL, binding.slot, op, at=at)
+        if not isinstance(value, Known):  # literals are of any float type
+            note_store(frame, binding.slot, op)
         return
     if not _same(binding.value, value):
         raise frame.error(

@@ -250,7 +250,7 @@ def test_a_store_decides_the_type_of_a_counter() -> None:
     count = ("n = 0", "for k in range(4):", "    if x[k] > 0.0:", "        n += 1")
     assert slot_types(of_text(*count, "u[0] = n")) == {"n": "u32"}
     assert slot_types(of_text(*count, "l[0] = n")) == {"n": "i32"}
-    assert slot_types(of_text(*count, "d[0] = n * 0.5")) == {"n": "f32"}
+    assert slot_types(of_text(*count, "d[0] = n * 0.5")) == {"n": "f64"}
 
 
 @pytest.mark.parametrize(
