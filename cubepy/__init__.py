@@ -411,7 +411,12 @@ else:
             return import_module("cubepy.profiling").profile
         if name in _LIBRARY:
             return getattr(import_module(_LIBRARY[name]), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name == "__version__":
+            return import_module("importlib.metadata").version(__name__)
+        # with these Python says which name may have been meant
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=import_module(__name__)
+        )
 
 
 # The runtime of the CPU comes along: nearly every program launches there, and should not wait for

@@ -38,7 +38,12 @@ def door(package: str, **rooms: str) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         module = name if name in rooms else homes.get(name)
         if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # with these Python says which name may have been meant
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}",
+                name=name,
+                obj=sys.modules[package],
+            )
         # Another thread may hold the lock and wait for a module that this one is importing, whose
         # text asks the door: so the wait has an end.
         held = late_import.acquire(timeout=PATIENCE)

@@ -143,10 +143,35 @@ def _race(
         f"orders that with {OTHERS[conflict.kind]} of another unit",
         loc=place_of(op, state.calls),
         notes=((f"{other} {PAST[conflict.kind].format(old)}", other_op.loc),),
-        help="put cb.sync_cube() between the two accesses, or use an atomic"
-        if same_cube
-        else "cubes run in any order: use atomics, or two launches",
+        help=_way_out(memory, op, other_op, same_cube=same_cube),
     )
+
+
+def _way_out(memory: Memory, op: Op, other_op: Op, *, same_cube: bool) -> str:
+    """What to write instead of two accesses that race."""
+    if _are_an_update(op, other_op):
+        return "several units change this element: use an atomic, such as cb.atomic_add"
+    if memory.lead is not None:
+        return "put cb.sync_cube() between the two accesses, or use an atomic"
+    if same_cube:
+        return (
+            "write to an array that this launch does not read, or use an atomic; cb.sync_cube() "
+            "between the accesses orders one cube only"
+        )
+    return (
+        "cubes run in any order: use atomics, or two launches, or write to an array that this "
+        "launch does not read"
+    )
+
+
+def _are_an_update(op: Op, other_op: Op) -> bool:
+    """Whether one place of the source reads and stores at the same subscripts."""
+    pair = {op.opdef: op, other_op.opdef: other_op}
+    load, store = pair.get(ops.LOAD), pair.get(ops.STORE)
+    if load is None or store is None:
+        return False
+    one_line = (load.loc.file, load.loc.line) == (store.loc.file, store.loc.line)
+    return one_line and load.operands == store.operands[:-1]
 
 
 def shared(state: State, op: Op, mask: Mask) -> None:

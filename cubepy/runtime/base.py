@@ -103,6 +103,9 @@ class Device(ABC):
     def target(self) -> Target:
         """What code is generated for, with the features that the device's probe found."""
 
+    def __repr__(self) -> str:
+        return f"<device {self.name}>"
+
     def __reduce__(self) -> tuple[Callable[[str], Device], tuple[str]]:
         """By name: each process has devices of its own."""
         return device_again, (self.name,)

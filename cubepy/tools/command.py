@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any
 
 from cubepy.errors import CubeError
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="cubepy", description=main.__doc__)
+    parser.add_argument("--version", action="version", version=f"cubepy {version('cubepy')}")
     words = parser.add_subparsers(required=True, metavar="command")
     _add_show(words)
     _add_explore(words)
