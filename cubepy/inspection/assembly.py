@@ -73,7 +73,7 @@ def asm_listing(inspection: Inspection) -> RenderableType:
     if code is None:
         raise UnsupportedError(inspection.missing("machine code"))
     hot = hot_loop(inspection)
-    title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target}")
+    title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target.full_name}")
     rows = list(_rows(code, hot, inspection.stages.lowered.loc.file))
     return Group(title, *_legend(hot), Text("\n").join(rows))
 

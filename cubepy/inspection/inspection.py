@@ -187,7 +187,8 @@ class Inspection:
 
     def __repr__(self) -> str:
         count = len(self.decisions)
-        return f"<{self.source.name} for {self.target}: {count} decisions, print to see them>"
+        name = f"{self.source.name} for {self.target.full_name}"
+        return f"<{name}: {count} decisions, print to see them>"
 
     def __str__(self) -> str:
         with late_import:

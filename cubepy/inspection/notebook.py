@@ -35,7 +35,7 @@ body[data-jp-theme-light="false"] .cubepy, body.vscode-dark .cubepy { color-sche
 def page(inspection: Inspection) -> str:
     """The HTML of one output cell."""
     texts = "".join(_folded(*each) for each in _texts(inspection))
-    heading = html.escape(f"{inspection.source.name} for {inspection.target}")
+    heading = html.escape(f"{inspection.source.name} for {inspection.target.full_name}")
     called = html.escape(terminal.called(inspection))
     hot = hot_loop(inspection)
     needs = html.escape(str(inspection.resources)) + (f"<br>hot loop: {hot}" if hot else "")

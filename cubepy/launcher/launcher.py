@@ -42,6 +42,7 @@ from cubepy.runtime import (
     launch_key,
     memory_owner,
     switches,
+    target_here,
 )
 from cubepy.target import Target
 
@@ -269,7 +270,7 @@ class Launcher:
         if target is None:
             chosen = (self._device or device_of(values) or default_device()).target
         else:
-            chosen = Target.parse(target) if isinstance(target, str) else target
+            chosen = target_here(target) if isinstance(target, str) else target
             if not isinstance(chosen, Target):
                 raise ConfigError(
                     f"a target cannot be {target!r}: expects a text, as 'ptx:sm_90', or a Target"
@@ -315,7 +316,7 @@ class Launcher:
 
         values = self._resolver.bind(arguments, keywords)
         grid, kernel, names, own = self.lowered(values)
-        where = replay.unit_at(unit, grid, kernel.cube_dim)
+        where = replay.unit_at(unit, grid, kernel, self._work.written)
         recording = replay.record(kernel, grid, own, where)
         again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
         replay.step_through(again, recording, debugger)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, NamedTuple
 
 from cubepy.compiler import finish
-from cubepy.errors import CubeError, LaunchError
+from cubepy.errors import CubeError, CubeTypeError, Diagnostic, LaunchError
 from cubepy.interp import Mask, ReferenceDevice, Reports, State, at_lane, has_lane
 from cubepy.ir import Kernel, Op, ops
 from cubepy.records import dataclass
@@ -46,24 +47,44 @@ class Recording:
     fault: CubeError | None = None
 
 
-def unit_at(place: int | tuple[int, ...], grid: Grid, cube_dim: tuple[int, int, int]) -> Unit:
-    """The unit with this position in the launch: x, y, z, or ABSOLUTE_POS."""
-    sizes = [count * dim for count, dim in zip(grid.cube_count, cube_dim, strict=True)]
-    if isinstance(place, tuple):
-        x, y, z = (*place, 0, 0)[:3]
-    else:
-        x, y, z = place % sizes[0], place // sizes[0] % sizes[1], place // (sizes[0] * sizes[1])
-    if not all(0 <= at < size for at, size in zip((x, y, z), sizes, strict=True)):
-        whole = " × ".join(map(str, sizes))
-        raise LaunchError(f"there is no unit {place}: the launch has {whole} units")
-    at = (x, y, z)
-    cube = [each // dim for each, dim in zip(at, cube_dim, strict=True)]
-    inside = [each % dim for each, dim in zip(at, cube_dim, strict=True)]
-    counts = grid.cube_count
+def unit_at(place: int | tuple[int, ...], grid: Grid, kernel: Kernel, sizes: str = "") -> Unit:
+    """The unit with this position in the launch: x, y, z, or ABSOLUTE_POS.
+
+    `sizes` are those of the launch as they were written.
+    """
+    at = _position(place, grid.extent, kernel)
+    if not all(0 <= each < size for each, size in zip(at, grid.extent, strict=True)):
+        whole = " × ".join(map(str, grid.extent))
+        raise LaunchError(
+            f"no unit {place}: {kernel.name}{sizes} has {whole} units along x, y, z\n"
+            "  help: positions count from 0: `unit` is ABSOLUTE_POS, or a tuple of x, y, z"
+        )
+    cube = [each // dim for each, dim in zip(at, kernel.cube_dim, strict=True)]
+    inside = [each % dim for each, dim in zip(at, kernel.cube_dim, strict=True)]
+    counts, dims = grid.cube_count, kernel.cube_dim
     return Unit(
         cube=cube[0] + counts[0] * (cube[1] + counts[1] * cube[2]),
-        number=inside[0] + cube_dim[0] * (inside[1] + cube_dim[1] * inside[2]),
+        number=inside[0] + dims[0] * (inside[1] + dims[1] * inside[2]),
     )
+
+
+def _position(place: object, extent: Sequence[int], kernel: Kernel) -> tuple[int, int, int]:
+    """x, y, z of a unit, given so or by one number."""
+    try:
+        if isinstance(place, tuple):
+            x, y, z = (*map(index, place), 0, 0)[: max(3, len(place))]
+            return x, y, z
+        number = index(place)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise CubeTypeError(
+            Diagnostic(
+                message=f"the unit to step through is {place!r}",
+                loc=kernel.loc,
+                help="its ABSOLUTE_POS, a whole number: unit=5; or its x, y, z: unit=(5, 0, 0)",
+            )
+        ) from None
+    width, height = (max(1, size) for size in extent[:2])
+    return number % width, number // width % height, number // (width * height)
 
 
 def record(kernel: Kernel, grid: Grid, values: Sequence[Any], unit: Unit) -> Recording:

@@ -76,6 +76,7 @@ from cubepy.runtime.registry import (
     runtime_names,
     set_default_device,
     set_num_threads,
+    target_here,
 )
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.streams import Stream, WorkerStream
@@ -188,6 +189,7 @@ __all__ = [
     "span_of",
     "stride_classes",
     "switches",
+    "target_here",
     "tell_compiled",
     "this_thread",
     "triple",

@@ -13,6 +13,7 @@ import importlib
 import re
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from cubepy import config
 from cubepy.errors import ConfigError, RuntimeUnavailable, did_you_mean
@@ -31,6 +32,7 @@ __all__ = [
     "runtime_names",
     "set_default_device",
     "set_num_threads",
+    "target_here",
 ]
 
 GROUP = "cubepy.runtimes"
@@ -128,6 +130,8 @@ class Registry:
         if not devices:
             raise RuntimeUnavailable(f"the runtime {runtime!r} has no device here")
         number, _, options = rest.removeprefix(":").partition("+")
+        if (runtime, number) == ("cpu", "native"):
+            number = ""
         if number and (not number.isdecimal() or runtime in NO_NUMBERS):
             return TargetedDevice(devices[0], name, Target.parse(name))
         position = int(number or 0)
@@ -198,6 +202,18 @@ def device(name: str | Device) -> Device:
             f"a device cannot be {name!r}: expects a name, as 'cpu' or 'opencl:1', or a Device"
         )
     return registry().device(name)
+
+
+def target_here(text: str) -> Target:
+    """A target by its text; `cpu` and `cpu:native` are the processor at hand, as its device knows
+    it, or if there is none, the level it has.
+    """
+    target = Target.parse(text)
+    if target.language != "cpu" or target.machine not in ("", "native"):
+        return target
+    with suppress(RuntimeUnavailable):
+        return device(text).target
+    return target
 
 
 def default_device() -> Device:

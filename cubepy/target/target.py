@@ -94,6 +94,15 @@ class Target:
         kept = {**dict(self.options), name: value}
         return replace(self, options=tuple(sorted(kept.items())))
 
+    @property
+    def full_name(self) -> str:
+        """Its text with the machine that `cpu` stands for: a level, or a processor that was probed."""
+        if self.language != "cpu" or self.machine not in ("", "native"):
+            return str(self)
+        if not self.features.cpu_features:
+            return str(replace(self, machine=self.features.cpu_name))
+        return f"{replace(self, machine='native')} ({self.features.cpu_name})"
+
     def __str__(self) -> str:
         head = f"{self.language}:{self.machine}" if self.machine else self.language
         return "+".join((head, *(f"{name}={value}" for name, value in self.options)))

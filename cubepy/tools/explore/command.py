@@ -20,6 +20,7 @@ __all__ = ["explore", "page_for"]
 
 
 RUN_SHAPE = "1048576"  # of --run, where no shape is given
+HERE = ("cpu", "cpu:native")  # the processor at hand, which --run measures
 
 
 def explore(arguments: argparse.Namespace) -> int:
@@ -47,11 +48,11 @@ def _name(kernel: str) -> str:
 def page_for(arguments: argparse.Namespace, *, live: bool = False) -> str:
     """The page of the kernel that the command line names."""
     launch = named_launch(arguments, shape=RUN_SHAPE if arguments.measure else ANY_SHAPE)
-    tabs: list[Tab] = []
+    tabs: dict[str, Tab] = {}
     refusals: list[Refusal] = []
     for target, asked in _targets(arguments):
         try:
-            tabs.append(Tab(inspection=launch.inspect(target)))
+            tabs[target] = Tab(inspection=launch.inspect(target))
         except (UnsupportedError, ConfigError, RuntimeUnavailable) as error:
             if asked:
                 raise
@@ -61,18 +62,18 @@ def page_for(arguments: argparse.Namespace, *, live: bool = False) -> str:
         raise CubeError(f"{arguments.kernel} cannot be compiled for any target:\n{reasons}")
     if arguments.measure:
         shares, remark = measured_shares(arguments, launch)
-        tabs = [
-            replace(tab, measured=shares, remark=remark)
-            if tab.inspection.target.language == "cpu"
-            else tab
-            for tab in tabs
-        ]
-    return page_of(content_of(tabs, refusals), live=live)
+        for target in tabs.keys() & HERE:
+            tabs[target] = replace(tabs[target], measured=shares, remark=remark)
+    return page_of(content_of(list(tabs.values()), refusals), live=live)
 
 
 def _targets(arguments: argparse.Namespace) -> Iterator[tuple[str, bool]]:
-    """The targets that were asked for, or else every language that cubepy writes."""
+    """The targets that were asked for, or else every language that cubepy writes; what is measured
+    is shown in any case.
+    """
     if arguments.target:
+        if arguments.measure and not set(HERE) & set(arguments.target):
+            yield HERE[0], True
         yield from ((target, True) for target in arguments.target)
         return
     yield from ((language, False) for language in PIPELINES if language != "reference")

@@ -100,7 +100,7 @@ def _target(tab: Tab, tables: _Tables) -> dict[str, Any]:
     costs = estimated_costs(inspection.stages.optimized)
     return {
         "name": inspection.target.language,
-        "title": str(inspection.target),
+        "title": inspection.target.full_name,
         "passes": list(_passes(inspection, tables)),
         "texts": list(_texts(inspection, tables)),
         "decisions": [

@@ -167,6 +167,20 @@ def test_a_page_shows_both(tmp_path: Path) -> None:
     assert all(not each["measured"] for each in others)
 
 
+@sampled
+def test_what_was_measured_is_shown_whatever_targets_are_asked_for(tmp_path: Path) -> None:
+    file, page = tmp_path / "other_targets.py", tmp_path / "page.html"
+    file.write_text(KERNELS)
+    words = ["--run", "--seconds", "0.5", "--over", "32768", "--arguments", "given"]
+    targets = ["--target", "cpu:x86-64-v2", "--target", "opencl"]
+    assert main(["explore", f"{file}:looked_at", *words, *targets, "-o", str(page)]) == 0
+    shown = content(page)["targets"]
+    processor = cb.device("cpu").target.features.cpu_name
+    titles = [each["title"] for each in shown]
+    assert titles == [f"cpu:native ({processor})", "cpu:x86-64-v2", "opencl"]
+    assert [bool(each["measured"]) for each in shown] == [True, False, False]
+
+
 def test_wrong_words_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "wrong_words.py"
     file.write_text(KERNELS)

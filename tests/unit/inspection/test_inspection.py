@@ -18,7 +18,7 @@ from cubepy.cube import Cube
 from cubepy.errors import ArgumentError, CubeError, UnsupportedError
 from cubepy.inspection import Inspection
 from cubepy.ir import parse_kernel
-from cubepy.target import Decision, Topic
+from cubepy.target import Decision, Target, Topic
 from cubepy_cpu.places import is_instruction
 
 V3 = "cpu:x86-64-v3"
@@ -271,6 +271,19 @@ def test_people_see_it_in_terminals_and_notebooks(inspection: Inspection) -> Non
     assert page.count("<div") == page.count("</div>")
     assert "gather, an address" in page
     assert formats["text/plain"] == plain
+
+
+def test_cpu_is_the_processor_at_hand() -> None:
+    here = cb.device("cpu").target
+    for target in ("cpu", "cpu:native"):
+        seen = EXAMPLES["saxpy"].inspect(signature="", target=target)
+        assert seen.target == here
+        assert str(seen).startswith(f"saxpy for cpu:native ({here.features.cpu_name}), ")
+        assert cb.device(target).target == here
+    narrow = EXAMPLES["saxpy"].inspect(signature="", target="cpu:native+gang=8").target
+    assert narrow == here.with_option("gang", "8")
+    assert Target.parse("cpu:x86-64-v3+gang=8").full_name == "cpu:x86-64-v3+gang=8"
+    assert Target.parse("cpu+gang=8").full_name.startswith(("cpu:x86-64-v", "cpu:neoverse"))
 
 
 def test_no_device_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

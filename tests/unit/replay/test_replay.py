@@ -11,8 +11,8 @@ import pytest
 
 import cubepy as cb
 import examples.kernels as ek
-from cubepy import Array, f32, i32, ir, replay
-from cubepy.errors import CubeError, LaunchError, OutOfBoundsError
+from cubepy import Array, f32, i32, i64, ir, replay
+from cubepy.errors import CubeError, CubeTypeError, LaunchError, OutOfBoundsError
 from cubepy.testing import differential, generate_kernel
 
 
@@ -46,7 +46,7 @@ def replayed(launcher: Any, unit: Any, *given: Any) -> tuple[replay.Recording, r
     """The unit's recording, and its replay after it has run."""
     values = launcher._resolver.bind(given, {})
     grid, kernel, names, own = launcher.lowered(values)
-    recording = replay.record(kernel, grid, own, replay.unit_at(unit, grid, kernel.cube_dim))
+    recording = replay.record(kernel, grid, own, replay.unit_at(unit, grid, kernel))
     again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
     again.run()
     return recording, again
@@ -162,10 +162,33 @@ def test_debug_is_a_word_of_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     wanders.launch(*arguments(), cube_count=5, cube_dim=8, debug=True, unit=9)
     assert [each.unit for each in seen[:2]] == [(0, 7), (0, 3)]
     assert seen[2].unit == (1, 1)
-    with pytest.raises(LaunchError, match=r"there is no unit 4000: the launch has 256"):
-        wanders.over(40, debug=True, unit=4000)(*arguments())
+    for beyond in (40, 4000, -1, (40,), (0, 1, 0), (0, 0, -1)):
+        with pytest.raises(LaunchError, match=r"no unit .*: wanders\.over\(40\) has 40 × 1 × 1"):
+            wanders.over(40, debug=True, unit=beyond)(*arguments())
+    for wrong in (5.0, "5", None, (5, 0, 0, 0), (5.0,), [5]):
+        with pytest.raises(CubeTypeError, match=r"unit=5; or its x, y, z: unit=\(5, 0, 0\)"):
+            wanders.over(40, debug=True, unit=wrong)(*arguments())
+    wanders.over(40, debug=True, unit=np.int64(7))(*arguments())
+    assert seen[3].unit == (0, 7)
     with pytest.raises(CubeError):
         wanders.over(40, debug=True)(1)
+
+
+@cb.cube
+def says_where(out: Array[i64]) -> None:
+    out[cb.ABSOLUTE_POS] = cb.ABSOLUTE_POS
+
+
+@pytest.mark.parametrize("shape", [300, (20, 30), (3, 5, 70)])
+def test_the_number_of_a_unit_is_its_absolute_pos(shape: Any) -> None:
+    units = int(np.prod(shape))
+    launcher = says_where.over(shape)
+    for unit in (0, 7, units // 2 + 3, units - 1):
+        recording, again = replayed(launcher, unit, np.zeros(units, np.int64))
+        agree(recording, again)
+        assert [event.value for event in again.stored] == [unit]
+    with pytest.raises(LaunchError, match=f"no unit {units}: "):
+        replayed(launcher, units, np.zeros(units, np.int64))
 
 
 @cb.cube
