@@ -67,6 +67,7 @@ from cubepy.frontend.signature import (
 from cubepy.frontend.source import (
     KernelSource,
     capture,
+    names_around,
 )
 from cubepy.frontend.source_search import exec_text
 from cubepy.frontend.stored_formats import StoredFormat
@@ -363,6 +364,7 @@ __all__ = [
     "max",
     "min",
     "mul_hi",
+    "names_around",
     "origin_of",
     "parts_of",
     "plane_all",

@@ -164,6 +164,11 @@ def closure_values(function: types.FunctionType) -> dict[str, Any]:
     return values
 
 
+def names_around(function: types.FunctionType) -> dict[str, Any]:
+    """What a function sees of its module and of functions around it, as it is now."""
+    return {**function.__globals__, **closure_values(function)}
+
+
 _TEXTS: dict[str, SourceText] = {}
 
 

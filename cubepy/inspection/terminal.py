@@ -48,7 +48,9 @@ def rendered(inspection: Inspection, more: str = _ATTRIBUTES) -> RenderableType:
     """What a rich console prints; `more` tells where the rest is."""
     loc = inspection.stages.lowered.loc
     place = f"{PurePath(loc.file).name}:{loc.line}"
-    title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target.full_name}, {place}")
+    title = Text.assemble(
+        (inspection.source.name, "bold"), f" for {inspection.target.full_name}, {place}"
+    )
     parts: list[RenderableType] = [title]
     parts.append(Text.assemble(("called ", "bold"), called(inspection)))
     parts += _lines(inspection)

@@ -318,7 +318,8 @@ class Launcher:
         grid, kernel, names, own = self.lowered(values)
         where = replay.unit_at(unit, grid, kernel, self._work.written)
         recording = replay.record(kernel, grid, own, where)
-        again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
+        around = frontend.names_around(self._resolver.program.source.function)
+        again = replay.replay_of(recording, dict(zip(names, own, strict=True)), around)
         replay.step_through(again, recording, debugger)
 
     @property

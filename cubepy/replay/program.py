@@ -8,10 +8,11 @@ or heard comes out of a recording. Loops and branches are Python's own.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,13 @@ class RecordEnds(Exception):
     """The launch went no further than this."""
 
 
-def replay_of(recording: Recording, arguments: Mapping[str, Any]) -> Replay:
-    """The program of the recorded unit; `arguments` are what the kernel's own names show."""
-    return _Program(recording, arguments).replay()
+def replay_of(
+    recording: Recording, arguments: Mapping[str, Any], names: Mapping[str, Any] | None = None
+) -> Replay:
+    """The program of the recorded unit; `arguments` are what the kernel's own names show, `names`
+    those that it sees around it.
+    """
+    return _Program(recording, arguments, names or {}).replay()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,9 +78,13 @@ class _Body:
 
 
 class _Program:
-    def __init__(self, recording: Recording, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self, recording: Recording, arguments: Mapping[str, Any], names: Mapping[str, Any]
+    ) -> None:
         self.recording = recording
         self.arguments = arguments
+        # What a debugger finds as globals, by file: the names of its module, hidden ones over them.
+        self.spaces: dict[str, dict[str, Any]] = {recording.kernel.loc.file: dict(names)}
         self.left = list(reversed(recording.events))
         self.stored: list[Event] = []
         self.known: dict[str, Any] = {
@@ -91,6 +100,8 @@ class _Program:
         for function in kernel.functions:
             self._define(function, self._name("function"), function.name)
         name = self._define(kernel, self._name("kernel"), kernel.name)
+        for space in self.spaces.values():
+            space.update(self.known)
         return Replay(function=self.known[name], stored=self.stored, left=self.left)
 
     # ── what the code calls ──
@@ -169,13 +180,19 @@ class _Program:
             if isinstance(node, ast.stmt | ast.expr | ast.arg) and not hasattr(node, "lineno"):
                 node.lineno = node.end_lineno = line
                 node.col_offset = node.end_col_offset = 0
-        space: dict[str, Any] = self.known
         code = compile(ast.fix_missing_locations(tree), body.file, "exec")
         made = next(each for each in code.co_consts if hasattr(each, "co_code"))
-        space[name] = FunctionType(made, space)
+        self.known[name] = FunctionType(made, self._space_of(body.file))
         if isinstance(owner, Function):
-            space[f"callee {owner.name}"] = name
+            self.known[f"callee {owner.name}"] = name
         return name
+
+    def _space_of(self, file: str) -> dict[str, Any]:
+        """Globals of functions of a file: what its module has, if there is one."""
+        if file not in self.spaces:
+            modules = (each for each in [*sys.modules.values()] if _file(each) == file)
+            self.spaces[file] = dict(vars(next(modules, None) or ModuleType("")))
+        return self.spaces[file]
 
     # ── statements ──
 
@@ -324,6 +341,10 @@ class _Program:
         values: list[ast.expr] = [_load(body.names[each]) for each in op.operands]
         value = ast.Tuple(values, ast.Load()) if len(values) > 1 else values[0] if values else None
         return [ast.Return(value=value)]
+
+
+def _file(module: object) -> object:
+    return getattr(module, "__file__", None)
 
 
 def _load(name: str) -> ast.expr:

@@ -1,6 +1,7 @@
 """One unit as plain Python: it stores what the launch stored, and pdb shows the kernel's lines."""
 
 import bdb
+import importlib
 import io
 import pdb  # noqa: T100
 from pathlib import Path
@@ -136,6 +137,43 @@ def test_pdb_stops_in_the_users_lines_with_the_users_names() -> None:
     wanted = np.zeros_like(out)
     wanders.over(40)(x, at, wanted)
     assert out.tobytes() == wanted.tobytes()  # it was a launch like any other
+
+
+GAIN = 7
+
+
+def own_helper(v: Any) -> Any:
+    if v > 1.0:
+        return v * GAIN
+    return v
+
+
+def test_names_around_the_kernel_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "far_helper.py").write_text(
+        "FAR = 11\nGAIN = 'far'\n\n\n"
+        "def far(v):\n    if v > 1.0:\n        return v * FAR\n    return v\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    far = importlib.import_module("far_helper").far
+    captured = 3
+
+    @cb.cube
+    def looks_around(x: Array[f32], out: Array[f32]) -> None:
+        a = x[cb.ABSOLUTE_POS] * captured
+        out[cb.ABSOLUTE_POS] = own_helper(a) + far(a)  # both
+
+    asked = "p GAIN, captured\np np.float32(2) * a\np cb.ABSOLUTE_POS\np len(x)\n"
+    inside = f"b {line_of('return v * GAIN')}\nb {tmp_path / 'far_helper.py'}:7\n"
+    x = np.ones(4, np.float32)
+    text = session(
+        looks_around.over(4), f"n\nn\n{asked}{inside}c\np GAIN, v\nc\np FAR, GAIN, v\ncl 1 2\nc\n",
+        x, x.copy(),
+    )  # fmt: skip
+    assert "(Pdb) (7, 3)\n(Pdb) np.float32(6.0)\n(Pdb) ABSOLUTE_POS" in text.replace("cubepy.", "")
+    assert "(7, np.float32(3.0))" in text
+    assert "(11, 'far', np.float32(3.0))" in text
+    assert "(Pdb) 4\n" in text
+    assert "NameError" not in text
 
 
 def test_faults_are_replayed_up_to_where_they_are() -> None:
