@@ -96,7 +96,7 @@ class Target:
 
     @property
     def full_name(self) -> str:
-        """Its text with the machine that `cpu` stands for: a level, or a processor that was probed."""
+        """Its text with the machine that `cpu` stands for: a level, or the processor at hand."""
         if self.language != "cpu" or self.machine not in ("", "native"):
             return str(self)
         if not self.features.cpu_features:
