@@ -203,10 +203,12 @@ def test_debug_is_a_word_of_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     for beyond in (40, 4000, -1, (40,), (0, 1, 0), (0, 0, -1)):
         with pytest.raises(LaunchError, match=r"no unit .*: wanders\.over\(40\) has 40 × 1 × 1"):
             wanders.over(40, debug=True, unit=beyond)(*arguments())
-    for wrong in (5.0, "5", None, (5, 0, 0, 0), (5.0,), [5]):
+    wrongs: list[Any] = [5.0, "5", None, (5, 0, 0, 0), (5.0,), [5]]
+    for wrong in wrongs:
         with pytest.raises(CubeTypeError, match=r"unit=5; or its x, y, z: unit=\(5, 0, 0\)"):
             wanders.over(40, debug=True, unit=wrong)(*arguments())
-    wanders.over(40, debug=True, unit=np.int64(7))(*arguments())
+    seven: Any = np.int64(7)
+    wanders.over(40, debug=True, unit=seven)(*arguments())
     assert seen[3].unit == (0, 7)
     with pytest.raises(CubeError):
         wanders.over(40, debug=True)(1)
