@@ -45,8 +45,15 @@ OURS = {
 }
 # One device each; a number after these names is the machine of the target.
 NO_NUMBERS = frozenset({"reference"})
-# Runtimes that people ask for and that are not there yet.
-_PLANNED = ("cuda", "ptx")
+_SOON = "CUDA is planned; opencl and wgpu are what runs on GPUs today"
+# What to say of names under which people look for a runtime.
+_ADVICE = {
+    **dict.fromkeys(("cuda", "ptx"), _SOON),
+    "gpu": "GPUs are reached by the names opencl and wgpu",
+    **dict.fromkeys(("wgsl", "webgpu", "vulkan", "metal", "dx12"), "the runtime is called wgpu"),
+    **dict.fromkeys(("llvm", "native", "host"), "the processor is called cpu"),
+    **dict.fromkeys(("interp", "interpreter"), "the interpreter is called reference"),
+}
 _NAME = r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)"
 
 
@@ -104,9 +111,8 @@ class Registry:
             self._find_all()
         if name not in self._found:
             known = ", ".join(self.names) or "none"
-            advice = did_you_mean(name, self.names) or "`cubepy doctor` shows what there is"
-            if name in _PLANNED:
-                advice = "CUDA is planned; opencl and wgpu are what runs on GPUs today"
+            advice = _ADVICE.get(name) or did_you_mean(name, self.names)
+            advice = advice or "`cubepy doctor` shows what there is"
             raise RuntimeUnavailable(
                 f"no runtime {name!r}: installed are {known}\n  help: {advice}"
             )

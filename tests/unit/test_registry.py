@@ -2,6 +2,7 @@
 
 import pytest
 
+import cubepy as cb
 from cubepy.errors import ConfigError, RuntimeUnavailable
 from cubepy.runtime import Registry, Runtime, TargetedDevice, runtime_names
 from tests.unit.runtime.fake import FakeDevice, FakeRuntime
@@ -73,3 +74,11 @@ def test_the_default_can_be_set(registry: Registry) -> None:
 
 def test_installed_runtimes_are_found_by_entry_point() -> None:
     assert {"cpu", "reference"} <= set(runtime_names())
+
+
+@pytest.mark.parametrize(
+    ("asked", "called"), [("vulkan", "wgpu"), ("gpu", "opencl"), ("llvm", "cpu")]
+)
+def test_names_that_people_try_lead_to_the_runtime(asked: str, called: str) -> None:
+    with pytest.raises(RuntimeUnavailable, match=f"no runtime '{asked}'(.|\n)*help: .*{called}"):
+        cb.device(asked)
