@@ -79,6 +79,8 @@ class Comparison:
             ]
         elif self.unit:
             lines.append("  its variables are the same on both: an access, or what is not named")
+            if "reference" not in self.devices:
+                lines.append("  help: this may be a race: launch it with device='reference'")
         return "\n".join(lines)
 
 

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 from cubepy.inspection.cost import Cost, estimated_costs
 from cubepy.inspection.highlight import STYLE, highlighted
 from cubepy.inspection.inspection import Inspection, PassStep, inspect
+from cubepy.inspection.line_times import LineTimes
 from cubepy.inspection.listing import Line, lines_of_code, lines_of_kernel, lines_of_text
 from cubepy.inspection.resources import Resources
 from cubepy.inspection.signature import example_arguments
 from cubepy.late import door
 
 if TYPE_CHECKING:
-    from cubepy.inspection.assembly import HotLoop, asm_listing, hot_loop, loop_marks
+    from cubepy.inspection.assembly import HotLoop, asm_listing, hot_listing, hot_loop, loop_marks
     from cubepy.inspection.terminal import rendered
 else:
     # What is printed brings a library for terminals with it.
     __getattr__ = door(
-        __name__, assembly="HotLoop asm_listing hot_loop loop_marks", terminal="rendered"
+        __name__,
+        assembly="HotLoop asm_listing hot_listing hot_loop loop_marks",
+        terminal="rendered",
     )
 
 __all__ = [
@@ -29,12 +32,14 @@ __all__ = [
     "HotLoop",
     "Inspection",
     "Line",
+    "LineTimes",
     "PassStep",
     "Resources",
     "asm_listing",
     "estimated_costs",
     "example_arguments",
     "highlighted",
+    "hot_listing",
     "hot_loop",
     "inspect",
     "lines_of_code",

@@ -7,7 +7,7 @@ by the model of `cost.py`, has a mark of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from cubepy.target import CodeLoop, MachineCode
 if TYPE_CHECKING:
     from cubepy.inspection.inspection import Inspection
 
-__all__ = ["HotLoop", "asm_listing", "hot_loop", "loop_marks"]
+__all__ = ["HotLoop", "asm_listing", "hot_listing", "hot_loop", "loop_marks"]
 
 _HOT, _INNER = "▌", "│"
 _CODE_WIDTH = 52  # columns of an instruction before its place
@@ -78,6 +78,18 @@ def asm_listing(inspection: Inspection) -> RenderableType:
     return Group(title, *_legend(hot), Text("\n").join(rows))
 
 
+def hot_listing(inspection: Inspection) -> RenderableType:
+    """The instructions of the hot loop alone; UnsupportedError where there is no machine code."""
+    code = inspection.machine_code
+    if code is None:
+        raise UnsupportedError(inspection.missing("machine code"))
+    hot = hot_loop(inspection)
+    title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target.full_name}")
+    shown = set(hot.code.lines) if hot is not None else set()
+    rows = list(_rows(code, hot, inspection.stages.lowered.loc.file, shown))
+    return Group(title, next(_legend(hot)), Text("\n").join(rows))
+
+
 def _legend(hot: HotLoop | None) -> Iterator[Text]:
     if hot is None:
         yield Text("no loop", style="dim")
@@ -86,17 +98,28 @@ def _legend(hot: HotLoop | None) -> Iterator[Text]:
     yield Text(f"{_INNER} other innermost loops; ~ those for units at the edges", style="dim")
 
 
-def _rows(code: MachineCode, hot: HotLoop | None, file: str) -> Iterator[Text]:
+def _rows(
+    code: MachineCode, hot: HotLoop | None, file: str, shown: Container[int] | None = None
+) -> Iterator[Text]:
+    """Labels and instructions; of those in the lines `shown`, where not all are."""
     marks = loop_marks(code, hot)
     before = 0
+    labels: list[Text] = []
     for number, line in enumerate(lines_of_code(code), 1):
         if _is_label(line.text):
-            yield Text(f"  {line.text}", style="yellow")
+            labels.append(Text(f"  {line.text}", style="yellow"))
             before = 0
         elif line.text.startswith("\t") and not line.text.startswith(("\t.", "\t#", "\t//")):
             own = _own_line(line, file)
-            yield _row(line, marks.get(number, " "), own, file, repeated=own == before)
-            before = own
+            if shown is None or number in shown:
+                yield from labels
+                yield _row(line, marks.get(number, " "), own, file, repeated=own == before)
+                before = own
+            else:
+                before = 0
+            labels = []
+    if shown is None:
+        yield from labels
 
 
 def _row(line: Line, mark: str, own: int, file: str, *, repeated: bool) -> Text:

@@ -49,8 +49,7 @@ from cubepy.target import Target
 if TYPE_CHECKING:
     from pdb import Pdb
 
-    from cubepy.inspection import Inspection
-    from cubepy.location import Loc
+    from cubepy.inspection import Inspection, LineTimes
 
 __all__ = ["Launcher", "PreparedLaunch", "likely_device", "make_launcher"]
 
@@ -280,13 +279,15 @@ class Launcher:
         return inspection.inspect(source, specialization, chosen)
 
     @short_tracebacks
-    def time_lines(
-        self, *arguments: Any, seconds: float = 1.0, **keywords: Any
-    ) -> Mapping[Loc, int]:
+    def time_lines(self, *arguments: Any, seconds: float = 1.0, **keywords: Any) -> LineTimes:
         """Launch again and again for so long; how much of the time each place of the kernel takes.
 
-        The counts are of samples: their ratios mean something. Not every device can tell.
+        The result is a `Counter` of samples, whose ratios mean something; printed, it shows the
+        share of each line. Not every device can tell.
         """
+        with late_import:
+            from cubepy.inspection import LineTimes  # noqa: PLC0415 - launches need none of it
+
         values = self._resolver.bind(arguments, keywords)
         plan = self._plan(values)
         key = launch_key(values, self._resolver.comptime, frontend.comptime_key)
@@ -297,7 +298,7 @@ class Launcher:
         def repeated(kernel: LoadedKernel, count: int) -> Callable[[], None]:
             return record.repeated(device, kernel, plan.grid, values, count)
 
-        return device.time_places(stages.artifact, repeated, seconds)
+        return LineTimes(device.time_places(stages.artifact, repeated, seconds))
 
     @short_tracebacks
     def debug(

@@ -24,7 +24,7 @@ class CodeLoop:
     innermost: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MachineCode:
     """`text` is assembly; `line_map` maps its lines, counted from 1, to places in the kernel.
 
@@ -41,3 +41,7 @@ class MachineCode:
     spills: int
     reloads: int
     vector_registers: int
+
+    def __repr__(self) -> str:
+        sizes = f"{self.instructions:,} instructions, {self.code_bytes:,} bytes"
+        return f"<machine code: {sizes}, {len(self.loops)} loops; its text has them>"

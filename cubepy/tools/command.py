@@ -130,6 +130,7 @@ def _add_show(words: Any) -> None:
     stage.add_argument(
         "--asm", action="store_true", help="machine code beside the source, the hot loop marked"
     )
+    stage.add_argument("--hot", action="store_true", help="of the machine code the hot loop alone")
     stage.add_argument(
         "--raw-asm", action="store_true", help="machine code as an assembler reads it"
     )

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 
 from rich.console import Console
 
-from cubepy.inspection import Inspection, PassStep, asm_listing, rendered
+from cubepy.inspection import Inspection, PassStep, asm_listing, hot_listing, rendered
 from cubepy.tools.launches import named_launch
 
 __all__ = ["show"]
 
 _MORE = (
-    "--asm the machine code, --ir, --after PASS, --diff what passes change, --llvm, --text, "
-    "--target; `cubepy explore` all of it on a page"
+    "--asm the machine code, --hot its hot loop, --ir, --after PASS, --diff what passes change, "
+    "--llvm, --text, --target; `cubepy explore` all of it on a page"
 )
 _WIDTH = 100  # where the output is not a terminal
 
@@ -65,6 +65,10 @@ def _machine_code(inspection: Inspection) -> None:
     _console().print(asm_listing(inspection), soft_wrap=True)
 
 
+def _hot_loop(inspection: Inspection) -> None:
+    _console().print(hot_listing(inspection), soft_wrap=True)
+
+
 def _printed(attribute: str) -> Callable[[Inspection], None]:
     return lambda inspection: print(getattr(inspection, attribute))
 
@@ -74,5 +78,6 @@ _STAGES: Mapping[str, Callable[[Inspection], None]] = {
     "text": _printed("text"),
     "llvm": _printed("llvm"),
     "asm": _machine_code,
+    "hot": _hot_loop,
     "raw_asm": _printed("asm"),
 }

@@ -110,6 +110,22 @@ def test_machine_code_stands_beside_the_source(
     assert "the target reference makes no machine code of scale" in complaint
 
 
+def test_the_hot_loop_can_be_had_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("show", f"{file}:Group.scale", "--target", "cpu:x86-64-v3")
+    _, listing, _ = run(capsys, *words, "--asm")
+    _, alone, _ = run(capsys, *words, "--hot")
+    hot = [line for line in listing.splitlines() if line.startswith("▌")]
+    shown = alone.splitlines()
+    kept = [line[:52].rstrip() for line in shown if line.startswith("▌")]
+    assert kept == [line[:52].rstrip() for line in hot]
+    assert len(shown) < len(listing.splitlines()) / 2
+    assert all(line.startswith("▌") or line.endswith(":") for line in shown[1:])
+    assert "x[i] = a * x[i] * FACTOR" in alone
+    status, _, complaint = run(capsys, *words[:2], "--hot", "--target", "opencl")
+    assert status == 1
+    assert "the target opencl makes no machine code of scale" in complaint
+
+
 def test_show_prints_the_ir_after_a_pass(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = f"{file}:Group.scale"
     _, before, _ = run(capsys, "show", place, "--after", "lowered", "--target", "reference")

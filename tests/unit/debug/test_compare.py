@@ -123,6 +123,10 @@ def test_stores_alone_may_differ() -> None:
     assert (found.left, found.right) == (7, 8)
     assert not found.loc.known
     assert "its variables are the same on both" in str(found)
+    assert "race" not in str(found)  # the reference would have found it
+    others: list[Any] = ["cpu", Wrong("splat (i32 7)", "splat (i32 8)")]
+    found = debug.compare(stores.over(9), (x, x * 0), others)
+    assert str(found).endswith("this may be a race: launch it with device='reference'")
 
 
 def test_one_device_is_nothing_to_compare() -> None:

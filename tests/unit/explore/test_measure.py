@@ -14,7 +14,8 @@ import cubepy as cb
 import examples.kernels
 from cubepy import Array, f32
 from cubepy.errors import RuntimeUnavailable
-from cubepy.inspection import estimated_costs
+from cubepy.inspection import LineTimes, estimated_costs
+from cubepy.location import Loc
 from cubepy.tools import main
 from tests.unit.explore.test_page import KERNELS, line_of
 
@@ -56,6 +57,34 @@ def test_samples_find_the_line_that_works() -> None:
     found = shares(counts)
     assert max(found, key=lambda line: found[line]) in (HOT - 1, HOT)
     assert found.get(HOT, 0) > 0.6
+
+
+@sampled
+def test_what_was_measured_prints_shares_of_lines() -> None:
+    x = np.ones(1 << 12, np.float32)
+    counts = works.over(x.size).time_lines(x, x.copy(), seconds=0.3)
+    assert len(repr(counts)) < 80
+    head, *lines = str(counts).splitlines()
+    assert head == f"{sum(counts.values()):,} samples"
+    told = [re.fullmatch(r" +([\d.]+)%  test_measure\.py:(\d+)  (.+)", line) for line in lines]
+    found = {int(line[2]): float(line[1]) / 100 for line in told if line is not None}
+    assert len(found) == len(lines)
+    assert found == {
+        line: pytest.approx(share, abs=0.001) for line, share in shares(counts).items()
+    }
+    assert [*found.values()] == sorted(found.values(), reverse=True)
+
+
+def test_what_prints_of_long_kernels_is_short() -> None:
+    calls = Loc(file="helper.py", line=3)
+    many = LineTimes(
+        {calls.called_from(Loc(file="long.py", line=line)): line for line in range(1, 100)}
+    )
+    assert len(str(many).splitlines()) == 22
+    assert str(many).endswith("… and 79 lines more")
+    code = works.inspect(signature="", target="cpu:x86-64-v3").machine_code
+    assert len(str(code)) < 120
+    assert str(LineTimes()) == "0 samples"
 
 
 @sampled
