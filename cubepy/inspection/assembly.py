@@ -69,25 +69,26 @@ def hot_loop(inspection: Inspection) -> HotLoop | None:
 
 def asm_listing(inspection: Inspection) -> RenderableType:
     """The instructions of every function; UnsupportedError where there is no machine code."""
-    code = inspection.machine_code
-    if code is None:
-        raise UnsupportedError(inspection.missing("machine code"))
-    hot = hot_loop(inspection)
-    title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target.full_name}")
-    rows = list(_rows(code, hot, inspection.stages.lowered.loc.file))
-    return Group(title, *_legend(hot), Text("\n").join(rows))
+    return _listing(inspection)
 
 
 def hot_listing(inspection: Inspection) -> RenderableType:
     """The instructions of the hot loop alone; UnsupportedError where there is no machine code."""
+    return _listing(inspection, hot_alone=True)
+
+
+def _listing(inspection: Inspection, *, hot_alone: bool = False) -> RenderableType:
     code = inspection.machine_code
     if code is None:
         raise UnsupportedError(inspection.missing("machine code"))
     hot = hot_loop(inspection)
     title = Text.assemble((inspection.source.name, "bold"), f" for {inspection.target.full_name}")
-    shown = set(hot.code.lines) if hot is not None else set()
+    legend = list(_legend(hot))
+    shown: Container[int] | None = None
+    if hot_alone:
+        shown, legend = frozenset(hot.code.lines if hot is not None else ()), legend[:1]
     rows = list(_rows(code, hot, inspection.stages.lowered.loc.file, shown))
-    return Group(title, next(_legend(hot)), Text("\n").join(rows))
+    return Group(title, *legend, Text("\n").join(rows))
 
 
 def _legend(hot: HotLoop | None) -> Iterator[Text]:
