@@ -85,7 +85,7 @@ def source_of(function: types.FunctionType) -> KernelSource:
     )
     known = _SOURCES.get(function)
     if known is None or len(known[1]) != len(parts) or any(map(is_not, known[1], parts)):
-        known = _SOURCES[function] = (capture(function), parts)
+        known = _SOURCES[function] = (capture(function, through_wrappers=False), parts)
     return known[0]
 
 

@@ -20,7 +20,7 @@ from cubepy.errors import ComptimeError, CubeNameError, did_you_mean
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.foreign_names import our_name
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.keys import mutable_kind
+from cubepy.frontend.keys import mutable_kind, mutable_part
 from cubepy.frontend.lang import Position
 from cubepy.frontend.python_reads import watch_python
 from cubepy.frontend.scalars import class_of
@@ -101,12 +101,15 @@ def _live(frame: Frame, path: tuple[str, ...], at: ast.AST) -> Any:
 
 
 def _captured(frame: Frame, value: Any, name: str, at: ast.AST) -> Any:
-    if isinstance(value, list | dict | set | bytearray | np.ndarray | types.MappingProxyType):
+    changing = mutable_part(value)
+    if changing is not None:
+        verb = "is" if changing is value else "has inside"
         raise frame.error(
             ComptimeError,
-            f"{name!r} is {mutable_kind(value)}, which can change after the kernel is compiled",
+            f"{name!r} {verb} {mutable_kind(changing)}, which can change after the kernel is "
+            "compiled",
             at,
-            "pass it as an argument" if isinstance(value, np.ndarray)
+            "pass it as an argument" if isinstance(changing, np.ndarray)
             else "make it a tuple or a frozen dataclass, or pass it as a Comptime parameter",
         )  # fmt: skip
     return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import types
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, MutableMapping, MutableSequence, MutableSet
 from enum import Enum
 from typing import Any
 
@@ -18,9 +18,11 @@ from cubepy import records
 from cubepy.frontend.watched import is_fixed
 from cubepy.records import dataclass
 
-__all__ = ["comptime_key", "mutable_kind"]
+__all__ = ["comptime_key", "mutable_kind", "mutable_part"]
 
-_ATOMS = (int, str, bytes, complex, type(None), type(Ellipsis), range, slice)
+_ATOMS: tuple[Any, ...] = (
+    int, str, bytes, complex, type(None), type(Ellipsis), range, slice,
+)  # fmt: skip
 _CODE_TYPES = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -28,7 +30,7 @@ _CODE_TYPES = (
     type,
     types.ModuleType,
 )
-_MUTABLE: tuple[type[Any], ...] = (list, dict, set, bytearray, np.ndarray)
+_MUTABLE: tuple[type[Any], ...] = (list, dict, set, bytearray, memoryview, np.ndarray)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +60,9 @@ def comptime_key(value: object, inside: Functions = frozenset()) -> Hashable:
         return (type(value), value.dtype.str, value.tobytes())
     if isinstance(value, float):
         return (type(value), struct.pack("<d", value))
-    if isinstance(value, _ATOMS):
-        return (type(value), repr(value))
+    for atom in _ATOMS:
+        if isinstance(value, atom):
+            return (type(value), atom.__repr__(value))  # a class of the user's may write its own
     if isinstance(value, tuple | frozenset):
         return (type(value), *(comptime_key(item, inside) for item in value))
     if isinstance(value, types.FunctionType):
@@ -72,6 +75,8 @@ def comptime_key(value: object, inside: Functions = frozenset()) -> Hashable:
         return (type(value), *(comptime_key(getattr(value, each.name), inside) for each in fields))
     if isinstance(value, types.ModuleType | type) or mutable_kind(value) is not None:
         return _Identity(value)
+    if is_fixed(type(value).__module__):
+        return (type(value), value, repr(value))  # 1.0 and 1.00 are equal decimals
     return (type(value), value)
 
 
@@ -101,7 +106,7 @@ def mutable_kind(value: object) -> str | None:
     """What a mutable object is, in words, or None for one that cannot change."""
     if isinstance(value, _MUTABLE):
         return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-    if isinstance(value, (Enum, *_CODE_TYPES)) or value is NotImplemented:
+    if isinstance(value, (Enum, *_CODE_TYPES, *_ATOMS)) or value is NotImplemented:
         return None
     if callable(value) and is_fixed(type(value).__module__):
         return None
@@ -115,3 +120,15 @@ def mutable_kind(value: object) -> str | None:
     if type(value).__hash__ not in (None, object.__hash__):
         return None  # compares by content, so it promises not to change
     return f"an instance of {type(value).__name__}"
+
+
+_CONTAINERS = (MutableSequence, MutableMapping, MutableSet)
+
+
+def mutable_part(value: object) -> object | None:
+    """A container that can change: the value, or one in a tuple or frozenset that it is."""
+    if isinstance(value, (*_MUTABLE, types.MappingProxyType, *_CONTAINERS)):
+        return value
+    if isinstance(value, tuple | frozenset):
+        return next((part for part in map(mutable_part, value) if part is not None), None)
+    return None

@@ -14,6 +14,7 @@ import dis
 import functools
 import inspect
 import operator
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 from cubepy.errors import ComptimeError
 from cubepy.frontend.captures import function_of, is_made
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.keys import mutable_kind
+from cubepy.frontend.keys import mutable_kind, mutable_part
 from cubepy.frontend.watched import ABSENT, Watch, is_fixed
 from cubepy.records import is_dataclass
 
@@ -29,7 +30,7 @@ __all__ = ["watch_python"]
 
 _READ_ANYTHING = ("globals", "locals", "vars", "eval", "exec")
 _READERS = tuple(getattr(builtins, name) for name in _READ_ANYTHING)
-_GLOBAL, _ATTRIBUTE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD")
+_GLOBAL, _ATTRIBUTE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
 # Functions of packages that are installed are run, and not looked through.
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -57,10 +58,18 @@ _FROZEN = "make it a tuple or a frozen dataclass, or pass it as a Comptime param
 
 def _asked(root: Any) -> Any:
     """An object that Python is to ask; what Python has just made, such as a list, is nobody's."""
-    kind = None if is_fixed(type(root).__module__) else mutable_kind(root)
+    if is_fixed(type(root).__module__):
+        if root is not None and type(root) not in _DISPLAYED and mutable_part(root) is root:
+            raise _ChangesError(mutable_kind(root), _FROZEN)
+        return root
+    kind = mutable_kind(root)
     if kind is not None and getattr(root, "__dict__", True):  # it has a state
         raise _ChangesError(kind, _FROZEN)
     return root
+
+
+# What Python makes of displays and comprehensions.
+_DISPLAYED = (list, dict, set, bytearray)
 
 
 class _Reach:
@@ -108,8 +117,20 @@ class _Reach:
             names = value.__reduce__()[1]
             self._mentioned |= {part: None for each in names for part in str(each).split(".")}
         else:
-            self._pending.extend(_parts_of(value))
+            for part in _parts_of(value):
+                self._part(value, part)
             self._class_of(value)
+
+    def _part(self, whole: Any, part: Any) -> None:
+        """Something inside a value; of lists that Python has just made it is as new as they are."""
+        kind = None
+        if isinstance(whole, types.MethodType | types.BuiltinMethodType):
+            kind = mutable_kind(part)
+        elif not isinstance(whole, _DISPLAYED) and mutable_part(part) is not None:
+            kind = mutable_kind(mutable_part(part))
+        if kind is not None:
+            raise _ChangesError(kind, _FROZEN)
+        self._pending.append(part)
 
     def _namespace(self, owner: Any) -> None:
         name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
@@ -131,6 +152,8 @@ class _Reach:
     def _class_of(self, value: Any) -> None:
         if not is_fixed(type(value).__module__):
             self._pending.append(type(value))
+            if hasattr(value, "__dict__"):
+                self._owners.append(value)  # an enum's member, a number with more to it
         elif function_of(value) is not None:
             self._owners.append(value)  # a kernel, with what was hung on it
 
@@ -141,7 +164,8 @@ class _Reach:
             return
         self._watch.function(function)
         self._owners.append(function)
-        self._pending += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._part(function, default)
         for name in function.__code__.co_freevars:
             self._variable(function, name)
         if not any(place in function.__code__.co_filename for place in _INSTALLED):
@@ -153,11 +177,24 @@ class _Reach:
                 self._variable(function, instruction.argval)
             elif instruction.opname in _ATTRIBUTE:
                 self._mentioned.setdefault(instruction.argval)
+            elif instruction.opname == "IMPORT_NAME":
+                self._import(function, instruction.argval)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self._code(constant, function)
             elif isinstance(constant, str) and constant.isidentifier():
                 self._mentioned.setdefault(constant)
+
+    def _import(self, function: types.FunctionType | None, name: str) -> None:
+        """`import` of a module that is there is a way to its names; another may find anything."""
+        if is_fixed(name):
+            return
+        module = sys.modules.get(name)
+        if module is None or function is None:
+            advice = "import it where the file begins"
+            raise _ChangesError(f"what `import {name}` finds", advice)
+        self._watch.name(sys.modules, name)
+        self._pending.append(module)
 
     def _variable(self, function: types.FunctionType | None, name: str) -> None:
         value = vars(builtins).get(name, ABSENT)
@@ -205,6 +242,8 @@ def _parts_of(value: Any) -> Iterator[Any]:
         yield value.fget
     elif isinstance(value, functools.cached_property):
         yield value.func
+    elif isinstance(value, types.BuiltinMethodType):
+        yield getattr(value, "__self__", None)
     elif isinstance(value, functools.partial):
         yield from (value.func, *value.args, *value.keywords.values())
     elif is_dataclass(value) and not isinstance(value, type):

@@ -187,10 +187,16 @@ def _text_of(filename: str, module_globals: dict[str, Any]) -> SourceText | None
 
 
 def capture(
-    function: Callable[..., Any], *, options: tuple[tuple[str, ir.AttrValue], ...] = ()
+    function: Callable[..., Any],
+    *,
+    options: tuple[tuple[str, ir.AttrValue], ...] = (),
+    through_wrappers: bool = True,
 ) -> KernelSource:
-    """The source of a Python function; raises SourceUnavailable where its text is not to be had."""
-    plain = inspect.unwrap(function)
+    """The source of a Python function; raises SourceUnavailable where its text is not to be had.
+
+    `through_wrappers`: that of what decorators with `functools.wraps` stand around.
+    """
+    plain = inspect.unwrap(function) if through_wrappers else function
     if not isinstance(plain, types.FunctionType):
         raise CubeSyntaxError(
             Diagnostic(

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from cubepy.errors import CubeTypeError, Diagnostic
+from cubepy.frontend.watched import is_fixed
 from cubepy.late import late_import
 from cubepy.location import UNKNOWN, Loc
 from cubepy.records import dataclass, fields
@@ -111,13 +112,14 @@ def _check(cls: type, place: Loc) -> None:
 
 def is_struct(value: object) -> bool:
     """Whether an object is a class under `@struct`, or derived from one."""
-    return isinstance(value, type) and hasattr(value, _MARK)
+    return isinstance(value, type) and any(_MARK in vars(base) for base in value.__mro__)
 
 
 def written_method(cls: type, name: str) -> types.FunctionType | None:
     """A method that the class or a base of it writes out; None for those that dataclasses make."""
-    found = getattr(inspect.getattr_static(cls, name, None), "__wrapped__", None)
-    found = found or inspect.getattr_static(cls, name, None)
+    found = inspect.getattr_static(cls, name, None)
+    if not isinstance(found, types.FunctionType) or is_fixed(found.__globals__.get("__name__")):
+        found = getattr(found, "__wrapped__", None) or found  # a kernel, or made by dataclasses
     if not isinstance(found, types.FunctionType):
         return None
     return None if found.__code__.co_qualname.startswith("__create_fn__") else found

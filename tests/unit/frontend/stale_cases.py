@@ -319,7 +319,77 @@ _PYTHON = [
     _case("cb.comptime((lambda: C.K)())", "C.K = 5.0"),
 ]  # fmt: skip
 
-CASES = (*_NAMES, *_ATTRIBUTES, *_INSTANCES, *_FUNCTIONS, *_MODULES, *_PYTHON)
+_HEAD_OF_CONTAINERS = """
+import collections, dataclasses, decimal, enum, functools
+IN_TUPLE = ([2.0],)
+DEQUE = collections.deque([2.0])
+class Marked(enum.Enum):
+    X = 1
+    @property
+    def through_self(self): return self.w
+    def called(self): return self.w
+Marked.X.w = 2.0
+class Hidden(int):
+    def __repr__(self): return "Hidden()"
+HIDDEN = Hidden(2)
+DECIMAL = decimal.Decimal("1.0")
+class Tuple(tuple):
+    @property
+    def through_self(self): return self.w
+TUPLE = Tuple((1.0,))
+TUPLE.w = 2.0
+def with_list(v=[2.0]): return v[0]
+def in_tuple(): return IN_TUPLE[0][0]
+@dataclasses.dataclass(frozen=True)
+class Holds:
+    t: object
+    def first(self): return self.t[0]
+HOLDS = Holds([2.0])
+class Config:
+    def __init__(self): self.k = 2.0
+    def get(self): return self.k
+CONFIG = Config()
+GET = CONFIG.get
+def of_bound(): return GET()
+TABLES = {"k": 2.0}
+LOOK = TABLES.get
+def of_table(): return LOOK("k")
+def imports():
+    from mod import K
+    return K
+OPTION = None
+def of_option(): return 2.0 if OPTION is None else 5.0
+def twice(f):
+    @functools.wraps(f)
+    def inner(v): return f(v) * FACTOR
+    return inner
+FACTOR = 2.0
+@twice
+def wrapped_twice(v): return v + 1.0
+"""
+
+_CONTAINERS = [
+    _case(value, change, before=_HEAD_OF_CONTAINERS, refused=refused)
+    for value, change, refused in (
+        ("IN_TUPLE[0][0]", "IN_TUPLE[0][0] = 5.0", True),
+        ("cb.comptime(in_tuple())", "IN_TUPLE[0][0] = 5.0", True),
+        ("DEQUE[0]", "DEQUE[0] = 5.0", True),
+        ("Marked.X.through_self", "Marked.X.w = 5.0", False),
+        ("cb.comptime(Marked.X.called())", "Marked.X.w = 5.0", False),
+        ("f32(HIDDEN)", "HIDDEN = Hidden(5)", False),
+        ("cb.comptime(float(len(str(DECIMAL))))", "DECIMAL = decimal.Decimal('1.00')", False),
+        ("TUPLE.through_self", "TUPLE.w = 5.0", False),
+        ("cb.comptime(with_list())", "with_list.__defaults__[0][0] = 5.0", True),
+        ("cb.comptime(HOLDS.first())", "HOLDS.t[0] = 5.0", True),
+        ("cb.comptime(of_bound())", "CONFIG.k = 5.0", True),
+        ("cb.comptime(of_table())", "TABLES['k'] = 5.0", True),
+        ("cb.comptime(of_option())", "OPTION = 1", False),
+        ("wrapped_twice(1.0)", "FACTOR = 5.0", False),
+        ("cb.comptime(wrapped_twice(1.0))", "FACTOR = 5.0", False),
+    )
+]
+
+CASES = (*_NAMES, *_ATTRIBUTES, *_INSTANCES, *_FUNCTIONS, *_MODULES, *_PYTHON, *_CONTAINERS)
 
 
 def module_of(case: Case) -> dict[str, Any]:
