@@ -20,6 +20,7 @@ from cubepy.frontend.values import (
     Value,
     Vectorized,
     VectorValue,
+    as_array,
 )
 from cubepy.frontend.wording import describe_object
 from cubepy.ir import Op
@@ -28,6 +29,7 @@ __all__ = [
     "counted",
     "describe",
     "element_of_value",
+    "instead_of_unpacking",
     "snippet",
     "subscripted",
 ]
@@ -113,3 +115,18 @@ def snippet(node: ast.AST, limit: int = 24) -> str:
         return "…"
     text = ast.unparse(node)
     return text if len(text) <= limit else "…"
+
+
+# Positions that have one name for each axis as well.
+_PLACES = frozenset({"ABSOLUTE_POS", "UNIT_POS", "CUBE_POS", "CUBE_DIM", "CUBE_COUNT"})
+
+
+def instead_of_unpacking(value: Value, at: ast.AST) -> str:
+    """What to write instead of taking a value apart that has no parts; empty if nothing helps."""
+    text = snippet(at)
+    if as_array(value) is not None:
+        return f"read its elements: {text}[0], {text}[1], …"
+    place = text.rpartition(".")[2]
+    if place in _PLACES:
+        return f"an axis is a name of its own: y, x = {text}_Y, {text}_X, where x is the last axis"
+    return ""

@@ -22,7 +22,7 @@ from cubepy.frontend.comptime import (
     known_value,
     outside_name,
 )
-from cubepy.frontend.descriptions import describe, snippet
+from cubepy.frontend.descriptions import describe, instead_of_unpacking
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.evaluation import bounded_range, evaluate_in_python, python_items
 from cubepy.frontend.frame import Assigned, Frame
@@ -169,10 +169,6 @@ def lower_unary(frame: Frame, node: ast.UnaryOp) -> Value:
     return unary(frame, node.op, Operand(lower_expression(frame, node.operand), node.operand), node)
 
 
-# Positions that have one name for each axis as well.
-_PLACES = frozenset({"ABSOLUTE_POS", "UNIT_POS", "CUBE_POS", "CUBE_DIM", "CUBE_COUNT"})
-
-
 @lowers_expression(ast.Tuple, ast.List)
 def lower_tuple(frame: Frame, node: ast.Tuple | ast.List) -> Value:
     """Several values; a list display is a tuple, since nothing could append to it."""
@@ -199,18 +195,8 @@ def unpacked(frame: Frame, value: Value, at: ast.AST) -> Sequence[Value]:
         CubeTypeError,
         f"cannot unpack {describe(value)}",
         at,
-        _instead_of_unpacking(value, at),
+        instead_of_unpacking(value, at),
     )
-
-
-def _instead_of_unpacking(value: Value, at: ast.AST) -> str:
-    text = snippet(at)
-    if as_array(value) is not None:
-        return f"read its elements: {text}[0], {text}[1], …"
-    place = text.rpartition(".")[2]
-    if place in _PLACES:
-        return f"an axis is a name of its own: y, x = {text}_Y, {text}_X, where x is the last axis"
-    return ""
 
 
 @lowers_expression(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Dict, ast.Set)
