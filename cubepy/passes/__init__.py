@@ -21,6 +21,7 @@ from cubepy.passes.inline_functions import inline_functions
 from cubepy.passes.inline_memory import inline_memory
 from cubepy.passes.nest_early_returns import nest_early_returns
 from cubepy.passes.pipeline import PIPELINES, TARGET_LEVELS, Pass, level_of, run
+from cubepy.passes.place_shared_memory import place_shared_memory
 from cubepy.passes.promote_private_arrays import promote_private_arrays
 from cubepy.passes.select_cheap_branches import select_cheap_branches
 from cubepy.passes.separate_whole_cubes import separate_whole_cubes
@@ -53,6 +54,7 @@ __all__ = [
     "level_of",
     "nest_early_returns",
     "no_library",
+    "place_shared_memory",
     "promote_private_arrays",
     "run",
     "select_cheap_branches",
