@@ -75,9 +75,11 @@ def test_mypy_passes_the_kernels_of_the_documents(tmp_path: Path) -> None:
     files = []
     for document in documents():
         blocks = blocks_of(document.read_text(encoding="utf-8"))
-        ours = [each for each in blocks
-                if each.language == "python" and not {"shown", "alone"} & set(each.flags)]  # fmt: skip
-        code = [each.text for each in ours]
+        code = [
+            each.text
+            for each in blocks
+            if each.language == "python" and not {"shown", "alone"} & set(each.flags)
+        ]
         if any("@cb.cube" in text for text in code):
             files.append(tmp_path / f"{document.stem}.py")
             files[-1].write_text("\n\n".join(code) + "\n", encoding="utf-8")
