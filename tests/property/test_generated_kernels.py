@@ -76,7 +76,7 @@ SHARES = {
     Feature.DOUBLE: 0.20,
     Feature.VOLUME: 0.10,
     Feature.UNROLLED: 0.10,
-    Feature.SHARED_NAME: 0.01,  # names of loops whose variable is assigned are not shared
+    Feature.SHARED_NAME: 0.02,
     Feature.COMPTIME_BRANCH: 0.03,
     Feature.MATCH: 0.08,
     Feature.WALRUS: 0.10,

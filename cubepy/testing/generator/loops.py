@@ -34,6 +34,7 @@ class Loops:
         self.scope = scope
         self.blocks = blocks
         self.assignments = assignments
+        self.unrolled_names: set[str] = set()
 
     # ── at run time ──
 
@@ -45,9 +46,13 @@ class Loops:
         here = self.assignments.here(context, uniform=uniform)
         bounds, type = self._bounds(type, here, context)
         outlives, before = self.scope.chance(0.15), []
-        changes = not loop.cooperative and self.scope.chance(0.2)
-        # An assigned name has one type everywhere; an unrolled loop could not share it.
-        name = self.scope.fresh("j") if outlives or changes else self._name(type)
+        name = self.scope.fresh("j") if outlives else self._name(type)
+        # An assigned name has one type everywhere: an unrolled loop cannot share it.
+        changes = (
+            not loop.cooperative and name not in self.unrolled_names and self.scope.chance(0.2)
+        )
+        if changes:
+            self.scope.loop_names.pop(name, None)
         variable = Variable(
             name=name,
             type=type,
@@ -117,6 +122,7 @@ class Loops:
         self.scope.features.add(Feature.UNROLLED)
         loop = self.new_loop(context, unrolled=True)
         name = self._name(None)
+        self.unrolled_names.add(name)
         heads = (
             f"for {name} in cb.unroll(range({self.scope.random.randint(0, 3)})):",
             f"for {name} in cb.unroll(range(3, 0, -2)):",
