@@ -22,7 +22,7 @@ from typing import Any
 from cubepy.errors import ComptimeError
 from cubepy.frontend.captures import function_of, is_made
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.keys import mutable_kind, mutable_part
+from cubepy.frontend.keys import mutable_kind
 from cubepy.frontend.watched import ABSENT, Watch, is_fixed
 from cubepy.records import is_dataclass
 
@@ -58,18 +58,10 @@ _FROZEN = "make it a tuple or a frozen dataclass, or pass it as a Comptime param
 
 def _asked(root: Any) -> Any:
     """An object that Python is to ask; what Python has just made, such as a list, is nobody's."""
-    if is_fixed(type(root).__module__):
-        if root is not None and type(root) not in _DISPLAYED and mutable_part(root) is root:
-            raise _ChangesError(mutable_kind(root), _FROZEN)
-        return root
-    kind = mutable_kind(root)
+    kind = None if is_fixed(type(root).__module__) else mutable_kind(root)
     if kind is not None and getattr(root, "__dict__", True):  # it has a state
         raise _ChangesError(kind, _FROZEN)
     return root
-
-
-# What Python makes of displays and comprehensions.
-_DISPLAYED = (list, dict, set, bytearray)
 
 
 class _Reach:
@@ -117,20 +109,12 @@ class _Reach:
             names = value.__reduce__()[1]
             self._mentioned |= {part: None for each in names for part in str(each).split(".")}
         else:
-            for part in _parts_of(value):
-                self._part(value, part)
+            if isinstance(value, list | set | dict):
+                self._pending.extend(_parts_of(value))  # just made, as all that is inside
+            else:
+                for part in _parts_of(value):
+                    self._read(part)
             self._class_of(value)
-
-    def _part(self, whole: Any, part: Any) -> None:
-        """Something inside a value; of lists that Python has just made it is as new as they are."""
-        kind = None
-        if isinstance(whole, types.MethodType | types.BuiltinMethodType):
-            kind = mutable_kind(part)
-        elif not isinstance(whole, _DISPLAYED) and mutable_part(part) is not None:
-            kind = mutable_kind(mutable_part(part))
-        if kind is not None:
-            raise _ChangesError(kind, _FROZEN)
-        self._pending.append(part)
 
     def _namespace(self, owner: Any) -> None:
         name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
@@ -165,7 +149,7 @@ class _Reach:
         self._watch.function(function)
         self._owners.append(function)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._part(function, default)
+            self._read(default)
         for name in function.__code__.co_freevars:
             self._variable(function, name)
         if not any(place in function.__code__.co_filename for place in _INSTALLED):
@@ -209,7 +193,7 @@ class _Reach:
                 value = cells[name].cell_contents
             except ValueError:
                 value = ABSENT
-        self._read(name, value)
+        self._read(value, f"{name!r}, ")
 
     def _names_of(self, owner: Any) -> Iterable[str]:
         every = vars(owner) if self._any and hasattr(owner, "__dict__") else {}
@@ -218,12 +202,13 @@ class _Reach:
 
     def _attribute(self, owner: Any, name: str) -> None:
         self._watch.attribute(owner, name)  # also where it is not: it may come
-        self._read(name, inspect.getattr_static(owner, name, ABSENT))
+        self._read(inspect.getattr_static(owner, name, ABSENT), f"{name!r}, ")
 
-    def _read(self, name: str, value: Any) -> None:
+    def _read(self, value: Any, named: str = "") -> None:
+        """What a name holds, or something inside a value."""
         kind = mutable_kind(value) if value is not ABSENT else None
         if kind is not None and not hasattr(type(value), "__get__"):
-            raise _ChangesError(f"{name!r}, {kind}", _FROZEN)
+            raise _ChangesError(f"{named}{kind}", _FROZEN)
         self._pending.append(value)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cubepy as cb
 from cubepy.errors import CubeError
 from tests.unit.frontend.stale_cases import CASES, Case, module_of
 
@@ -66,3 +67,23 @@ def test_changed_state_is_read_anew_or_refused(number: int, device: str, fresh: 
     after = launched(case, names, device, times=3)
     assert after != before
     assert after == fresh[number]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("cb.comptime(sum(np.arange(3)))", 3.0),
+        ("np.linspace(0.0, 1.0, 3)[1]", 0.5),
+        ("sum([w for w in (1.0, 2.0)])", 3.0),
+        ("cb.comptime([[1.0, 2.0], [3.0]][0][1])", 2.0),
+        ("cb.comptime(sum(([1, 2], 3)[0]))", 3.0),
+    ],
+)
+def test_what_python_has_just_made_is_nobody_elses(value: str, expected: float) -> None:
+    text = (
+        "import numpy as np\nimport cubepy as cb\n\n@cb.cube\ndef kernel(out: cb.Array[cb.f32]):\n"
+        f"    out[0] = cb.f32({value})\n"
+    )
+    out = np.zeros(1, np.float32)
+    cb.exec(text, {})["kernel"].over(1)(out)
+    assert out[0] == expected
