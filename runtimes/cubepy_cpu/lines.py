@@ -1,7 +1,7 @@
 """Which place of a kernel each instruction in memory belongs to, for those who look at addresses.
 
-The kernel is compiled with locations (see `places.py`; they change no instruction), and the line
-table of its object says from where on the code is of which place.
+The kernel is compiled with locations (see `places.py`), and the line table of its object says from
+where on the code is of which place.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Where in a kernel the time goes: a signal a few thousand times a second, and where it found the
 processor.
 
-The kernel is compiled with locations (see `lines.py`), and launched
-again and again. The handler is machine code that writes the interrupted address down, whichever
-along, was interrupted; then the line table of the object tells which place each belongs to.
+The kernel is compiled with locations (see `lines.py`), and launched again and again. The handler is
+machine code that writes down at which address the processor was; then the line table of the object
+tells which place each belongs to.
 """
 
 from __future__ import annotations

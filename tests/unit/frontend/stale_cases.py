@@ -357,6 +357,7 @@ def of_table(): return LOOK("k")
 def imports():
     from mod import K
     return K
+BY_KEYWORD = functools.partial(lambda v, by: v * by, 1.0, by=2.0)
 OPTION = None
 def of_option(): return 2.0 if OPTION is None else 5.0
 def twice(f):
@@ -383,6 +384,8 @@ _CONTAINERS = [
         ("cb.comptime(HOLDS.first())", "HOLDS.t[0] = 5.0", True),
         ("cb.comptime(of_bound())", "CONFIG.k = 5.0", True),
         ("cb.comptime(of_table())", "TABLES['k'] = 5.0", True),
+        ("BY_KEYWORD()", "BY_KEYWORD.keywords['by'] = 5.0", False),
+        ("cb.comptime(BY_KEYWORD())", "BY_KEYWORD.keywords['by'] = 5.0", False),
         ("cb.comptime(of_option())", "OPTION = 1", False),
         ("wrapped_twice(1.0)", "FACTOR = 5.0", False),
         ("cb.comptime(wrapped_twice(1.0))", "FACTOR = 5.0", False),
