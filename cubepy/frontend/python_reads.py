@@ -108,19 +108,19 @@ class _Reach:
         elif isinstance(value, operator.attrgetter | operator.methodcaller):
             names = value.__reduce__()[1]
             self._mentioned |= {part: None for each in names for part in str(each).split(".")}
-        elif isinstance(value, functools.partial):
-            for name, given in value.keywords.items():
-                self._watch.name(value.keywords, name)
-                self._read(given)
-            for part in (value.func, *value.args):
-                self._read(part)
         else:
-            if isinstance(value, list | set | dict):
-                self._pending.extend(_parts_of(value))  # just made, as all that is inside
-            else:
-                for part in _parts_of(value):
-                    self._read(part)
+            self._look_inside(value)
             self._class_of(value)
+
+    def _look_inside(self, value: Any) -> None:
+        if isinstance(value, functools.partial):
+            for name in value.keywords:
+                self._watch.name(value.keywords, name)
+        if isinstance(value, list | set | dict):
+            self._pending.extend(_parts_of(value))  # just made, as all that is inside
+        else:
+            for part in _parts_of(value):
+                self._read(part)
 
     def _namespace(self, owner: Any) -> None:
         name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
@@ -235,6 +235,8 @@ def _parts_of(value: Any) -> Iterator[Any]:
         yield value.func
     elif isinstance(value, types.BuiltinMethodType):
         yield getattr(value, "__self__", None)
+    elif isinstance(value, functools.partial):
+        yield from (value.func, *value.args, *value.keywords.values())
     elif is_dataclass(value) and not isinstance(value, type):
         yield from (getattr(value, name, None) for name in type(value).__dataclass_fields__)
     yield function_of(value)

@@ -1,8 +1,9 @@
 """A launch as a pattern: the next one with arrays and numbers of the same sorts takes one pass.
 
 What the key of a launch, its record and its argument block are made from is much the same, so a
-call like the one before looks at each argument once. Whatever is not exactly as it was then, the
-shapes of arrays included, makes the pattern step back, and the launch goes its usual way.
+call like the one before looks at each argument once; what a shape is written as is kept for arrays
+of the same one. Whatever is of another sort makes the pattern step back, and the launch goes its
+usual way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy import ndarray
 from cubepy.ir import Scalar
 from cubepy.runtime.arguments import DATA_POINTER
 from cubepy.runtime.base import Grid
-from cubepy.runtime.keys import ALIGNED, CONTIGUOUS, OWNED
+from cubepy.runtime.keys import ALIGNED, CONTIGUOUS, OWNED, WRITEABLE
 from cubepy.runtime.quick import SAFE, QuickLaunch
 
 __all__ = ["Launched", "pattern_of"]
@@ -26,11 +27,13 @@ __all__ = ["Launched", "pattern_of"]
 Launched = Callable[[Sequence[Any]], bool]
 
 _OWN = CONTIGUOUS | ALIGNED | OWNED
+_SEEN = _OWN | WRITEABLE
 # Kinds of values known while compiling that are what they were if they are the very same object.
 _CONSTANT = (int, bool, str, type(None))
 
-# Of one argument: its type; of an array dtype, flags and shape; of a number what it must lie
-# between; of what is known while compiling the object. The place of its word, or -1.
+# Of one argument: its type; of an array dtype, flags and the shape that is written already; of a
+# number what it must lie between; of what is known while compiling the object. The place of its
+# word, or -1.
 _Item = tuple[Any, Any, Any, Any, int]
 
 
@@ -48,7 +51,7 @@ def _pattern(
     """
     count, known = len(items), list(template)
     arrays = sum(item[0] is ndarray for item in items)
-    word_at, pointer = ctypes.c_size_t.from_address, DATA_POINTER
+    word_at, pointer, seen = ctypes.c_size_t.from_address, DATA_POINTER, _SEEN
 
     def launched(values: Sequence[Any]) -> bool:
         if len(values) != count or not fits():
@@ -58,7 +61,9 @@ def _pattern(
             if type(value) is not kind:
                 return False
             if kind is ndarray:
-                if value.dtype is not first or value.flags.num != second or value.shape != shape:
+                if value.dtype is not first or value.flags.num & seen != second:
+                    return False
+                if value.shape != shape and not _write_others(words, at, value, len(shape)):
                     return False
                 words[at] = start = word_at(id(value) + pointer).value
                 starts.add(start)
@@ -114,6 +119,14 @@ def _others(array: ndarray[Any, Any]) -> bytes:
     return struct.pack(f"<{2 * array.ndim}q", *array.shape, *strides)
 
 
+def _write_others(words: list[Any], at: int, array: ndarray[Any, Any], rank: int) -> bool:
+    """Put the words of an array of another shape behind its address, if it has as many axes."""
+    if array.ndim != rank:
+        return False
+    words[at + 1] = _others(array)
+    return True
+
+
 def _constant(value: object) -> _Item | None:
     return (type(value), value, None, (), -1) if type(value) in _CONSTANT else None
 
@@ -121,8 +134,8 @@ def _constant(value: object) -> _Item | None:
 def _item(value: Any, type_: object, place: int) -> _Item | None:
     """An argument at run time, whose parameter has this type if it is a number."""
     if type(value) is ndarray:
-        flags = value.flags.num
-        usual = value.size and value.ndim and flags & _OWN == _OWN
+        flags = value.flags.num & _SEEN
+        usual = value.ndim and flags & _OWN == _OWN
         return (ndarray, value.dtype, flags, value.shape, place) if usual else None
     if not isinstance(type_, Scalar):
         return None
