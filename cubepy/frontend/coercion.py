@@ -299,8 +299,7 @@ def unify(frame: Frame, operands: Sequence[Operand], at: ast.AST, verb: str) -> 
 
 def are_weak(frame: Frame, operands: Sequence[Operand]) -> bool:
     """Whether what is computed from operands may become f64 yet."""
-    return all(isinstance(each.value, Known) or (isinstance(each.value, Op)
-               and is_weak(frame, each.value)) for each in operands)  # fmt: skip
+    return all(not isinstance(each.value, Op) or is_weak(frame, each.value) for each in operands)
 
 
 def _with_soft(
