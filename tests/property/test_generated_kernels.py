@@ -168,8 +168,9 @@ def test_kernels_exercise_what_they_are_for() -> None:
     count: collections.Counter[Feature] = collections.Counter()
     seen = 0
 
+    # So many that chance does not decide: some shares are a half above what is asked for.
     @given(kernel=kernels(stream="shares", size=SIZE))
-    @settings(only_new, max_examples=600)
+    @settings(only_new, max_examples=2000)
     def collect(kernel: GeneratedKernel) -> None:
         nonlocal seen
         seen += 1
