@@ -19,7 +19,7 @@ from cubepy.runtime import (
     Launched,
     MemoryLaunch,
     QuickLaunch,
-    is_observed,
+    observers,
     pattern_of,
     switches,
     this_thread,
@@ -60,7 +60,7 @@ def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[
 
     def fits() -> bool:
         if switches.closed:
-            if is_observed() or this_thread.recording is not None:
+            if observers or this_thread.recording is not None:
                 return False
         elif taught:
             return False

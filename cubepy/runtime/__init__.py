@@ -59,6 +59,7 @@ from cubepy.runtime.observation import (
     Timing,
     is_observed,
     observe,
+    observers,
     tell_compiled,
     unobserve,
 )
@@ -173,6 +174,7 @@ __all__ = [
     "memory_owner",
     "num_threads",
     "observe",
+    "observers",
     "pack",
     "pattern_of",
     "quick_launch",

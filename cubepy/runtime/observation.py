@@ -25,6 +25,7 @@ __all__ = [
     "Timing",
     "is_observed",
     "observe",
+    "observers",
     "run_observed",
     "tell_compiled",
     "unobserve",
@@ -59,35 +60,34 @@ class Observer(Protocol):
         ...
 
 
-_observers: tuple[Observer, ...] = ()
+#: Those who look on now, for reading only: always the same list, which launches test most.
+observers: list[Observer] = []
 _lock = threading.Lock()
 
 
 def is_observed() -> bool:
     """Whether launches have to be told to somebody."""
-    return bool(_observers)
+    return bool(observers)
 
 
 def observe(observer: Observer) -> None:
     """Tell an observer of all launches of the process from now on."""
-    global _observers
     close_calls()
     with _lock:
-        _observers = (*_observers, observer)
+        observers.append(observer)
 
 
 def unobserve(observer: Observer) -> None:
     """Tell it no more."""
-    global _observers
     with _lock:
-        _observers = tuple(each for each in _observers if each is not observer)
+        observers[:] = [each for each in observers if each is not observer]
     reopen_calls()
 
 
 def tell_compiled(name: str, device: Device, begin: float) -> None:
     """Tell the observers of a kernel that is ready now."""
     end = time.perf_counter()
-    for observer in _observers:
+    for observer in tuple(observers):
         observer.compiled(name, device, begin, end)
 
 
@@ -109,5 +109,5 @@ def run_observed(
         thread=threading.current_thread(),
         timing=timing,
     )
-    for observer in _observers:
+    for observer in tuple(observers):
         observer.launched(launch)

@@ -8,7 +8,6 @@ usual way.
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from numpy import ndarray
 
 from cubepy.ir import Scalar
-from cubepy.runtime.arguments import DATA_POINTER
+from cubepy.runtime.arguments import DATA_WORD, WORDS
 from cubepy.runtime.base import Grid
 from cubepy.runtime.keys import ALIGNED, CONTIGUOUS, OWNED, WRITEABLE
 from cubepy.runtime.quick import SAFE, QuickLaunch
@@ -51,7 +50,7 @@ def _pattern(
     """
     count, known = len(items), list(template)
     arrays = sum(item[0] is ndarray for item in items)
-    word_at, pointer, seen = ctypes.c_size_t.from_address, DATA_POINTER, _SEEN
+    memory, before, seen = WORDS, DATA_WORD or 0, _SEEN
 
     def launched(values: Sequence[Any]) -> bool:
         if len(values) != count or not fits():
@@ -65,7 +64,7 @@ def _pattern(
                     return False
                 if value.shape != shape and not _write_others(words, at, value, len(shape)):
                     return False
-                words[at] = start = word_at(id(value) + pointer).value
+                words[at] = start = memory[id(value) + before >> 3]
                 starts.add(start)
             elif at < 0:
                 if value is not first:
@@ -97,7 +96,7 @@ def pattern_of(
     types = launch.types_by_argument
     arrays = [value for value in values if type(value) is ndarray]
     ordered = list(types) == [at for at, known in enumerate(comptime) if not known]
-    if not ordered or not DATA_POINTER or len(set(map(id, arrays))) != len(arrays):
+    if not ordered or DATA_WORD is None or len(set(map(id, arrays))) != len(arrays):
         return None
     items: list[_Item] = []
     template: list[Any] = []
