@@ -177,12 +177,15 @@ class Cube(Generic[P, R]):
         signature: str | None = None,
         **keywords: Any,
     ) -> Inspection:
-        """What the kernel becomes for these arguments, launched over a shape with one axis.
+        """What the kernel becomes for these arguments, over as many axes as it asks positions of.
 
         `signature` may say what the arguments are instead: `"x=f32[:], n=i32"`. For other sizes
         there is `inspect` of what `over` and `[]` give.
         """
-        launcher = self.over(1)
+        with late_import:
+            from cubepy.inspection import axes_of_launch  # noqa: PLC0415 - launches need none of it
+
+        launcher = self.over((1,) * axes_of_launch(self._source))
         return launcher.inspect(*arguments, target=target, signature=signature, **keywords)
 
     def _keep(self, key: Any, work: Work, device: str | Device | None) -> Launcher:

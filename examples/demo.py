@@ -170,7 +170,8 @@ def _explore() -> Path:
     """The explorer's page of the Mandelbrot kernel, as the command line makes it."""
     path = FOLDER / "mandelbrot.html"
     with contextlib.redirect_stdout(io.StringIO()):
-        command_line(["explore", f"{KERNELS}:mandelbrot", "--over", "720,960", "-o", str(path)])
+        words = ("explore", f"{KERNELS}:mandelbrot", "--over", "720,960", "-o", str(path))
+        assert command_line(words) == 0, "the explorer's page was not made"
     return path
 
 

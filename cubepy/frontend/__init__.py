@@ -13,6 +13,7 @@ from cubepy.frontend.annotations import (
 )
 from cubepy.frontend.captures import (
     Captures,
+    function_of,
     read_captures,
     source_of,
 )
@@ -335,6 +336,7 @@ __all__ = [
     "fmin",
     "fmod",
     "frexp",
+    "function_of",
     "host_cast",
     "hypot",
     "i8",

@@ -12,7 +12,8 @@ from cubepy.inspection.inspection import Inspection, PassStep, inspect
 from cubepy.inspection.line_times import LineTimes
 from cubepy.inspection.listing import Line, lines_of_code, lines_of_kernel, lines_of_text
 from cubepy.inspection.resources import Resources
-from cubepy.inspection.signature import example_arguments
+from cubepy.inspection.signature import Examples, example_arguments
+from cubepy.inspection.usage import axes_of_launch
 from cubepy.late import door
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ else:
 __all__ = [
     "STYLE",
     "Cost",
+    "Examples",
     "HotLoop",
     "Inspection",
     "Line",
@@ -36,6 +38,7 @@ __all__ = [
     "PassStep",
     "Resources",
     "asm_listing",
+    "axes_of_launch",
     "estimated_costs",
     "example_arguments",
     "highlighted",

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from cubepy import frontend, ir
 from cubepy.compiler import Stages, build
-from cubepy.errors import CubeError, Diagnostic, UnsupportedError, did_you_mean
+from cubepy.errors import (
+    CubeError,
+    Diagnostic,
+    RuntimeUnavailable,
+    UnsupportedError,
+    did_you_mean,
+)
 from cubepy.inspection.resources import Resources, resources_of
 from cubepy.late import late_import
 from cubepy.records import dataclass
-from cubepy.runtime import registry
+from cubepy.runtime import Runtime, registry
 from cubepy.target import Artifact, Decision, MachineCode, Target
 
 if TYPE_CHECKING:
@@ -58,13 +64,15 @@ class Inspection:
 
     `ir`, `optimized_ir`, `text`, `llvm`, `asm` are texts; `passes` the IR after each pass and what
     it changed; `decisions` what was chosen and why, line by line; `resources` what it needs.
-    `print` shows the decisions and the resources, a notebook all of it.
+    `print` shows the decisions and the resources, a notebook all of it. `assumed` tells what nobody
+    said of its arguments.
     """
 
     source: frontend.KernelSource
     specialization: frontend.Specialization
     stages: Stages
     steps: tuple[tuple[str, ir.Kernel], ...]
+    assumed: tuple[str, ...] = ()
 
     @property
     def target(self) -> Target:
@@ -133,7 +141,8 @@ class Inspection:
     @functools.cached_property
     def asm(self) -> str:
         """The machine code as assembly; UnsupportedError where there is none."""
-        text = registry().runtime(self.target.runtime).assembly(self.artifact)
+        runtime = self._runtime()
+        text = runtime.assembly(self.artifact) if runtime is not None else ""
         if not text:
             raise UnsupportedError(self.missing("machine code"))
         return text
@@ -141,7 +150,15 @@ class Inspection:
     @functools.cached_property
     def machine_code(self) -> MachineCode | None:
         """The machine code with the kernel's place of each line; None where there is none."""
-        return registry().runtime(self.target.runtime).machine_code(self.artifact)
+        runtime = self._runtime()
+        return runtime.machine_code(self.artifact) if runtime is not None else None
+
+    def _runtime(self) -> Runtime | None:
+        """What would load it; kernels are looked at where that is not installed, too."""
+        try:
+            return registry().runtime(self.target.runtime)
+        except RuntimeUnavailable:
+            return None
 
     @property
     def asm_listing(self) -> str:
@@ -220,7 +237,11 @@ class Inspection:
 
 
 def inspect(
-    source: frontend.KernelSource, specialization: frontend.Specialization, target: Target
+    source: frontend.KernelSource,
+    specialization: frontend.Specialization,
+    target: Target,
+    *,
+    assumed: tuple[str, ...] = (),
 ) -> Inspection:
     """Run all stages up to the artifact, and keep what each made."""
     steps: list[tuple[str, ir.Kernel]] = []
@@ -230,5 +251,9 @@ def inspect(
 
     stages = build(source, specialization, target, observe=observe)
     return Inspection(
-        source=source, specialization=specialization, stages=stages, steps=tuple(steps)
+        source=source,
+        specialization=specialization,
+        stages=stages,
+        steps=tuple(steps),
+        assumed=assumed,
     )

@@ -37,6 +37,8 @@ def page(inspection: Inspection) -> str:
     texts = "".join(_folded(*each) for each in _texts(inspection))
     heading = html.escape(f"{inspection.source.name} for {inspection.target.full_name}")
     called = html.escape(terminal.called(inspection))
+    if inspection.assumed:
+        called += f"<br>assumed {html.escape('; '.join(inspection.assumed))}"
     hot = hot_loop(inspection)
     needs = html.escape(str(inspection.resources)) + (f"<br>hot loop: {hot}" if hot else "")
     return (

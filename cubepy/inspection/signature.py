@@ -1,7 +1,8 @@
 """Example arguments for a kernel, from annotations and a written signature: nothing is launched.
 
 `x=f32[:,:], n=i32, TILE=16`: arrays of a type and rank, scalars of a type, or literals. Parameters
-whose annotation tells may be left out.
+whose annotation tells may be left out; what neither tells is assumed from what the kernel does with
+them, and said.
 """
 
 from __future__ import annotations
@@ -14,27 +15,57 @@ import numpy as np
 
 from cubepy import frontend, ir
 from cubepy.errors import CubeError
+from cubepy.inspection.usage import axes_of_arrays
+from cubepy.records import dataclass
 
-__all__ = ["example_arguments"]
+__all__ = ["Examples", "example_arguments"]
 
 _ARRAY = re.compile(r"(?P<element>\w+)\s*\[(?P<axes>[\s:,]*)\]")
 # Elements along each axis of an example array; no kernel is specialised for it.
 EXTENT = 4
 
 
-def example_arguments(source: frontend.KernelSource, signature: str) -> dict[str, Any]:
-    """An example of every argument, from `signature` or else from the annotation."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examples:
+    """An example of every argument, by name, and what was assumed of them, in sentences."""
+
+    values: dict[str, Any]
+    assumed: tuple[str, ...]
+
+
+def example_arguments(source: frontend.KernelSource, signature: str) -> Examples:
+    """An example of every argument, from `signature`, or else the annotation and the use."""
     written = _written(signature)
     unknown = sorted(set(written) - set(source.signature.parameters))
     if unknown:
         raise CubeError(f"{source.name} has no parameter {unknown[0]!r}")
+    used = axes_of_arrays(source)
     values: dict[str, Any] = {}
+    assumed: dict[str, list[str]] = {}
     for name, parameter in source.signature.parameters.items():
         if name in written:
             values[name] = _example(name, written[name])
         elif parameter.default is parameter.empty:
-            values[name] = _annotated(name, frontend.annotation_of(source.annotations.get(name)))
-    return values
+            annotation = frontend.annotation_of(source.annotations.get(name, parameter.empty))
+            values[name] = _annotated(name, annotation, used.get(name, 0))
+            for each in _assumed(annotation, used.get(name, 0)):
+                assumed.setdefault(each, []).append(name)
+    told = tuple(f"{', '.join(names)}: {each}" for each, names in assumed.items())
+    return Examples(values=values, assumed=told)
+
+
+def _assumed(annotation: frontend.Annotation, used: int) -> list[str]:
+    """What an annotation leaves open and an example has to choose."""
+    found: list[str] = []
+    if annotation.kind not in ("array", "tensor", "generic", "none"):
+        return found
+    if annotation.element is None:
+        found.append("f32")
+    if annotation.kind == "tensor" and not used:
+        found.append("2 axes")
+    elif annotation.kind in ("tensor", "none"):
+        found.append(f"{used} ax{'is' if used == 1 else 'es'} as subscripted")
+    return found
 
 
 # Text in quotes and in brackets holds together; one level of brackets is enough for a signature.
@@ -62,15 +93,27 @@ def _example(name: str, text: str) -> Any:
         ) from error
 
 
-def _annotated(name: str, annotation: frontend.Annotation) -> Any:
-    element = ir.F32 if annotation.variable is not None else annotation.element
-    if element is not None and annotation.kind in ("array", "tensor"):
-        return np.zeros((EXTENT,) * (1 if annotation.kind == "array" else 2), element.numpy)
-    if element is not None and annotation.kind in ("scalar", "generic"):
-        return element.numpy.type(1)
+def _annotated(name: str, annotation: frontend.Annotation, used: int = 0) -> Any:
+    """An example of what an annotation says; `used`: the axes that the kernel subscripts, if any.
+
+    Where no type is said it is f32.
+    """
+    element = annotation.element
+    if annotation.kind in ("array", "tensor") or (annotation.kind == "none" and used):
+        rank = 1 if annotation.kind == "array" else used or 2
+        return np.zeros((EXTENT,) * rank, (element or ir.F32).numpy)
+    if annotation.kind in ("scalar", "generic"):
+        return (element or ir.F32).numpy.type(1)
     parts = [_annotated(f"{name}.{part}", inner) for part, inner in frontend.parts_of(annotation)]
     if annotation.kind == "struct":
         return annotation.structure(*parts)
     if annotation.kind in ("tuple", "vector"):
         return tuple(parts)
-    raise CubeError(f"its annotation does not tell what {name} is: give it in the signature")
+    example = f"{name}=16" if annotation.kind == "comptime" else f"{name}=i32"
+    raise CubeError(
+        f"nothing tells what {name} is: {_UNTOLD.get(annotation.kind, 'its annotation does not')}\n"
+        f"  help: give it in the signature, as in {example!r}, or inspect with arguments"
+    )
+
+
+_UNTOLD = {"comptime": "its value is compiled in", "none": "it has no annotation"}

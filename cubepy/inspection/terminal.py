@@ -53,6 +53,8 @@ def rendered(inspection: Inspection, more: str = _ATTRIBUTES) -> RenderableType:
     )
     parts: list[RenderableType] = [title]
     parts.append(Text.assemble(("called ", "bold"), called(inspection)))
+    if inspection.assumed:
+        parts.append(Text.assemble(("assumed ", "bold"), "; ".join(inspection.assumed)))
     parts += _lines(inspection)
     hot = hot_loop(inspection)
     if hot is not None:

@@ -252,19 +252,22 @@ class Launcher:
         """What the kernel becomes for these arguments, stage by stage; needs no device.
 
         `signature` says what the arguments are in their place: `"x=f32[:], image=u8[:,:], n=i32"`.
-        Parameters whose annotation tells may be left out, so `""` is often enough.
+        What its annotations tell may be left out, and what they leave open is assumed from what the
+        kernel does with it, and said; without arguments that is so for all of them.
         """
         with late_import:
             from cubepy import inspection  # noqa: PLC0415 - launches need none of it
 
         source = self._resolver.program.source
-        if signature is not None:
+        assumed: tuple[str, ...] = ()
+        if signature is not None or not (arguments or keywords):
             if arguments:
                 raise ArgumentError(
                     f"{source.name}.inspect: arguments and a signature\n"
                     "  help: the signature stands for arguments; give one of the two"
                 )
-            keywords = {**inspection.example_arguments(source, signature), **keywords}
+            examples = inspection.example_arguments(source, signature or "")
+            keywords, assumed = {**examples.values, **keywords}, examples.assumed
         values = self._resolver.bind(arguments, keywords)
         if target is None:
             chosen = (self._device or device_of(values) or default_device()).target
@@ -276,7 +279,7 @@ class Launcher:
                 )
         _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)
-        return inspection.inspect(source, specialization, chosen)
+        return inspection.inspect(source, specialization, chosen, assumed=assumed)
 
     @short_tracebacks
     def time_lines(self, *arguments: Any, seconds: float = 1.0, **keywords: Any) -> LineTimes:

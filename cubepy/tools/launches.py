@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import ast
-import re
 from collections.abc import Mapping
 from math import ceil, prod
 from typing import Any
 
 from cubepy.cube import Cube
 from cubepy.errors import CubeError
-from cubepy.inspection import Inspection, example_arguments
+from cubepy.inspection import Inspection, axes_of_launch, example_arguments
 from cubepy.launcher import Launcher
 from cubepy.records import dataclass
 from cubepy.tools.kernels import load_kernel
@@ -24,16 +22,17 @@ ANY_SHAPE = "4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedLaunch:
-    """A kernel with sizes, and example arguments by name. `units`: how many run."""
+    """A kernel with sizes and a signature, and example arguments by name. `units`: how many run."""
 
     kernel: Cube[..., Any]
     launcher: Launcher
+    signature: str
     values: Mapping[str, Any]
     units: int
 
     def inspect(self, target: str | None) -> Inspection:
         """What it becomes for a target, by default that of the default device."""
-        return self.launcher.inspect(target=target, **self.values)
+        return self.launcher.inspect(target=target, signature=self.signature)
 
 
 def named_launch(arguments: argparse.Namespace, *, shape: str = ANY_SHAPE) -> NamedLaunch:
@@ -42,30 +41,19 @@ def named_launch(arguments: argparse.Namespace, *, shape: str = ANY_SHAPE) -> Na
     A kernel that asks for positions along y or z is launched over as many axes.
     """
     kernel = load_kernel(arguments.kernel)
-    values = example_arguments(kernel.source, arguments.signature)
     if arguments.cube_dim is None:
-        over = _sizes(arguments.over or _along_axes(shape, _axes(kernel)), "--over")
-        launcher = kernel.over(over, check=arguments.check)
-        return NamedLaunch(kernel=kernel, launcher=launcher, values=values, units=prod(over))
-    dim = _sizes(arguments.cube_dim, "--cube-dim")
-    count = _sizes(arguments.cube_count, "--cube-count")
-    launcher = kernel.launcher(cube_count=count, cube_dim=dim, check=arguments.check)
-    units = prod(count) * prod(dim)
-    return NamedLaunch(kernel=kernel, launcher=launcher, values=values, units=units)
-
-
-_AXIS = re.compile(r"(?:ABSOLUTE_POS|CUBE_POS|UNIT_POS|CUBE_DIM|CUBE_COUNT)_([YZ])")
-
-
-def _axes(kernel: Cube[..., Any]) -> int:
-    """Along how many axes a kernel asks for positions."""
-    names = (
-        node.attr if isinstance(node, ast.Attribute) else node.id
-        for node in ast.walk(kernel.source.node)
-        if isinstance(node, ast.Attribute | ast.Name)
+        over = _sizes(arguments.over or _along_axes(shape, axes_of_launch(kernel.source)), "--over")
+        launcher, units = kernel.over(over, check=arguments.check), prod(over)
+    else:
+        dim = _sizes(arguments.cube_dim, "--cube-dim")
+        count = _sizes(arguments.cube_count, "--cube-count")
+        launcher = kernel.launcher(cube_count=count, cube_dim=dim, check=arguments.check)
+        units = prod(count) * prod(dim)
+    signature = arguments.signature
+    values = example_arguments(kernel.source, signature).values
+    return NamedLaunch(
+        kernel=kernel, launcher=launcher, signature=signature, values=values, units=units
     )
-    found = {match[1] for match in map(_AXIS.fullmatch, names) if match}
-    return 3 if "Z" in found else 2 if "Y" in found else 1
 
 
 def _along_axes(size: str, axes: int) -> str:
