@@ -140,9 +140,9 @@ def recursive(x: Tensor[f32]) -> None:
 
 
 def test_what_the_use_does_not_tell_is_asked_for() -> None:
-    with pytest.raises(CubeError, match="size is: its value is compiled in\n.*as in 'size=16'"):
+    with pytest.raises(CubeError, match=r"size is: its value is compiled in\n.*as in 'size=16'"):
         sized.inspect()
-    with pytest.raises(CubeError, match="n is: it has no annotation\n.*as in 'n=i32'"):
+    with pytest.raises(CubeError, match=r"n is: it has no annotation\n.*as in 'n=i32'"):
         bare.inspect()
     assert example_arguments(recursive.source, "").assumed == ("x: 2 axes as subscripted",)
 
