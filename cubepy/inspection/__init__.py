@@ -18,13 +18,13 @@ from cubepy.late import door
 
 if TYPE_CHECKING:
     from cubepy.inspection.assembly import HotLoop, asm_listing, hot_listing, hot_loop, loop_marks
-    from cubepy.inspection.terminal import rendered
+    from cubepy.inspection.terminal import called, rendered
 else:
     # What is printed brings a library for terminals with it.
     __getattr__ = door(
         __name__,
         assembly="HotLoop asm_listing hot_listing hot_loop loop_marks",
-        terminal="rendered",
+        terminal="called rendered",
     )
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Resources",
     "asm_listing",
     "axes_of_launch",
+    "called",
     "estimated_costs",
     "example_arguments",
     "highlighted",

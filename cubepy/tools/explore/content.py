@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from cubepy.inspection import (
     Inspection,
     Line,
+    called,
     estimated_costs,
     highlighted,
     hot_loop,
@@ -55,7 +57,7 @@ def content_of(tabs: Sequence[Tab], refusals: Sequence[Refusal]) -> dict[str, An
     sources = [_source(each, tables) for each in excerpts(loc, tables.places)]
     return {
         "kernel": first.source.name,
-        "place": str(loc),
+        "place": f"{_short(loc.file)}:{loc.line}",
         "sources": sources,
         "targets": shown,
         "refusals": [refusal._asdict() for refusal in refusals],
@@ -112,7 +114,15 @@ def _target(tab: Tab, tables: _Tables) -> dict[str, Any]:
         "costs": {tables.place(place): round(cost.share, 4) for place, cost in costs.items()},
         "measured": {tables.place(place): round(s, 4) for place, s in tab.measured.items()},
         "remark": tab.remark,
+        "called": called(inspection),
+        "assumed": list(inspection.assumed),
     }
+
+
+def _short(file: str) -> str:
+    """A file below the folder of work as seen from there: pages are given to others."""
+    path = PurePath(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
 
 
 def _texts(inspection: Inspection, tables: _Tables) -> Iterator[dict[str, Any]]:

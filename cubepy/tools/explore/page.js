@@ -42,6 +42,7 @@ function drawSource() {
   const most = Math.max(0.01, ...Object.values(costs), ...Object.values(measured));
   data.sources.forEach((source, at) => {
     const section = source.fromStd ? make("details") : make("div");
+    section.addEventListener("toggle", fit);
     if (at) {
       const title = `${source.name || "…"}, ${source.file}` + (source.fromStd ? " (library)" : "");
       section.append(make(source.fromStd ? "summary" : "h3", {}, title));
@@ -60,7 +61,24 @@ function drawSource() {
   byId("source").replaceChildren(...parts);
   const share = make("i", {class: "model"}), time = make("i", {class: "time"});
   byId("legend").replaceChildren(share, "cost by a model",
-    ...(Object.keys(measured).length ? [time, "measured time"] : []), ` ${target().remark}`);
+    ...(Object.keys(measured).length ? [time, `measured time (${target().remark})`] : []));
+  fit();
+}
+
+// Badges stay in view at the right; where they would cover code they shrink to dots.
+function fit() {
+  const room = byId("source").clientWidth;
+  const tight = panes.source.map(({node}) => {
+    const [number, cost, code, badges] = node.children;
+    return Boolean(badges) && code.offsetLeft + code.offsetWidth + wide(badges) > room;
+  });
+  panes.source.forEach(({node}, at) => node.classList.toggle("tight", tight[at]));
+}
+
+// The width that the words of some badges take, dots or not.
+function wide(badges) {
+  badges.room ||= badges.offsetWidth;
+  return badges.room;
 }
 
 function costOf(model, time, most) {
@@ -153,9 +171,15 @@ function drawNeeds() {
   byId("needs").replaceChildren(make("h2", {}, "needs"), make("dl", {}, ...rows));
 }
 
+function drawCalled() {
+  const {called, assumed} = target();
+  byId("called").replaceChildren(make("b", {}, "called "), called,
+    ...(assumed.length ? [make("b", {}, " assumed "), assumed.join("; ")] : []));
+}
+
 function drawTarget() {
   drawTabs("targets", data.targets.map(each => each.title), state.target, chooseTarget);
-  drawSource(); drawPass(); drawText(); drawNeeds(); again();
+  drawSource(); drawPass(); drawText(); drawNeeds(); drawCalled(); again();
 }
 
 function chooseTarget(number) {
@@ -339,6 +363,7 @@ byId("diff").checked = state.diff;
 drawTarget();
 panes.text.find(line => line.node.classList.contains("hot"))?.node.scrollIntoView({block: "center"});
 byId("source").focus();
+new ResizeObserver(fit).observe(byId("source"));
 
 if (data.live) {
   const events = new EventSource("events");

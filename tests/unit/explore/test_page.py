@@ -128,6 +128,42 @@ def test_decisions_are_badges_and_sentences(page: Page) -> None:
     assert "gather" in page.locator("#about").inner_text()
 
 
+# Source lines whose code a badge hides although dots would not, and the widest word that is cut.
+HIDDEN = """() => {
+  const room = document.getElementById("source").clientWidth, found = [];
+  for (const line of document.querySelectorAll("#source .line")) {
+    const [number, cost, code, badges] = line.children;
+    if (!badges || !code.offsetWidth) continue;
+    const end = code.offsetLeft + code.offsetWidth;
+    const dots = line.classList.contains("tight");
+    if (!dots && end > badges.offsetLeft) found.push(code.textContent);
+    if (dots && end + 120 < room) found.push("needless: " + code.textContent);
+  }
+  for (const head of document.querySelectorAll(".head")) {
+    if (head.scrollWidth > head.clientWidth) found.push("cut: " + head.textContent);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [2600, 1500, 1280, 1001, 800, 420])
+def test_nothing_hides_code(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_timeout(100)  # sizes are observed
+    assert page.evaluate(HIDDEN) == []
+    dots = page.locator("#source .line.tight").count()
+    assert (dots == 0) >= (width == 2600)
+    assert (dots > 0) >= (width in (1001, 420))
+
+
+def test_the_page_says_what_was_compiled(page: Page, written: Path) -> None:
+    told = page.locator("#called").inner_text()
+    assert told == (
+        "called x=f32[:], at=i32[:], out=f32[:]; over a shape of 1 axis, in cubes of 256, checked"
+    )
+    assert str(written.parent) not in page.content()
+
+
 def test_the_slider_goes_through_the_passes(page: Page) -> None:
     name = page.locator("#pass-name")
     assert "annotate_buffer_access" in name.inner_text()
