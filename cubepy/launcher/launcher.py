@@ -275,7 +275,7 @@ class Launcher:
             chosen = target_here(target) if isinstance(target, str) else target
             if not isinstance(chosen, Target):
                 raise ConfigError(
-                    f"a target cannot be {target!r}: expects a text, as 'cpu:x86-64-v3', or a Target"
+                    f"a target cannot be {target!r}: expects a text such as 'opencl', or a Target"
                 )
         _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)

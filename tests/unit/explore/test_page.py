@@ -128,7 +128,7 @@ def test_decisions_are_badges_and_sentences(page: Page) -> None:
     assert "gather" in page.locator("#about").inner_text()
 
 
-# Source lines whose code a badge hides although dots would not, and the widest word that is cut.
+# Source lines whose code badges hide or that have dots without need, and heads that are cut.
 HIDDEN = """() => {
   const room = document.getElementById("source").clientWidth, found = [];
   for (const line of document.querySelectorAll("#source .line")) {
@@ -137,7 +137,7 @@ HIDDEN = """() => {
     const end = code.offsetLeft + code.offsetWidth;
     const dots = line.classList.contains("tight");
     if (!dots && end > badges.offsetLeft) found.push(code.textContent);
-    if (dots && end + 120 < room) found.push("needless: " + code.textContent);
+    if (dots && end + 70 * badges.children.length < room) found.push("needless: " + code.textContent);
   }
   for (const head of document.querySelectorAll(".head")) {
     if (head.scrollWidth > head.clientWidth) found.push("cut: " + head.textContent);
