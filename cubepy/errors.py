@@ -200,10 +200,10 @@ class ArgumentError(LaunchError, TypeError):
 class OutOfBoundsError(LaunchError, IndexError):
     """`check="validate"` found an access outside; `loc` is the place in the kernel."""
 
-    def __init__(self, message: str, loc: Loc) -> None:
+    def __init__(self, message: str, loc: Loc, guard: str = "i < len(x)") -> None:
         self.loc = loc
-        guard = "test the subscript before the access, for example if i < len(x)"
-        super().__init__(Diagnostic(message=message, loc=loc, help=guard).render())
+        advice = f"test the subscript before the access, for example if {guard}"
+        super().__init__(Diagnostic(message=message, loc=loc, help=advice).render())
 
 
 class AssertionFailed(CubeError, AssertionError):

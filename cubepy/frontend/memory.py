@@ -37,6 +37,7 @@ __all__ = [
     "Element",
     "WideElement",
     "access",
+    "bounds_attributes",
     "checked_index",
     "decoded",
     "element_of",
@@ -325,7 +326,13 @@ def _holds(guard: Guard) -> bool:
 def _validate(frame: Frame, guard: Guard, name: str, at: ast.AST) -> None:
     numbers = Lengths(frame, at)
     operands = (numbers.op(guard.index), numbers.op(guard.length))
-    frame.emit(ops.CHECK_BOUNDS, *operands, at=at, attrs={"name": name, "axis": guard.axis})
+    attrs = bounds_attributes(name, guard.axis, guard.axes)
+    frame.emit(ops.CHECK_BOUNDS, *operands, at=at, attrs=attrs)
+
+
+def bounds_attributes(name: str, axis: int, axes: int) -> Attributes:
+    """What a test of a subscript says when it fails; that there is one axis goes without saying."""
+    return {"name": name, "axis": axis, **({"axes": axes} if axes > 1 else {})}
 
 
 def _where_inside(

@@ -18,7 +18,14 @@ from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
-from cubepy.frontend.memory import WideElement, decoded, encoded, reads_widely, writes_widely
+from cubepy.frontend.memory import (
+    WideElement,
+    bounds_attributes,
+    decoded,
+    encoded,
+    reads_widely,
+    writes_widely,
+)
 from cubepy.frontend.python_functions import measures
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.values import (
@@ -227,6 +234,5 @@ def _report(frame: Frame, element: WideElement, at: ast.AST) -> None:
             end = numbers.add(numbers.mul(subscript, element.count), element.count - 1)
             index = numbers.op(numbers.where(near, end, index))
         name = element.name.partition(".vectorized")[0]
-        frame.emit(
-            ops.CHECK_BOUNDS, index, numbers.op(length), at=at, attrs={"name": name, "axis": axis}
-        )
+        attrs = bounds_attributes(name, axis, len(element.indices))
+        frame.emit(ops.CHECK_BOUNDS, index, numbers.op(length), at=at, attrs=attrs)

@@ -43,11 +43,12 @@ Part = Length | ast.Slice
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A subscript must be at least 0 and below a length."""
+    """A subscript must be at least 0 and below a length: that of one of a view's axes."""
 
     index: Length
     length: Length
     axis: int
+    axes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def place_of(
     below: list[Length] = []
     sure: list[bool] = []
     guards: list[Guard] = []
-    count = 0
+    count, rank = 0, sum(axis.index is None for axis in array.axes)
     for axis in array.axes:
         index, is_inside = next(given) if axis.index is None else (numbers.of(axis.index), False)
         if axis.whole:
@@ -126,7 +127,7 @@ def place_of(
             sure.append(is_inside)
         else:
             if not is_inside:
-                guards.append(Guard(index, numbers.of(axis.length), count))
+                guards.append(Guard(index, numbers.of(axis.length), count, rank))
             below.append(
                 numbers.add(numbers.of(axis.start), numbers.mul(numbers.of(axis.step), index))
             )
@@ -145,7 +146,7 @@ def _mapped_place(
     numbers = Lengths(frame, at)
     lengths = lengths_of(frame, array, at)
     guards = [
-        Guard(index, length, axis)
+        Guard(index, length, axis, len(lengths))
         for axis, (index, length, inside) in enumerate(zip(indices, lengths, known, strict=True))
         if not inside
     ]

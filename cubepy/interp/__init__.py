@@ -3,6 +3,7 @@
 It shares nothing with emitters but the op table, so that it stays an independent witness.
 """
 
+from cubepy.interp.batch import Batch
 from cubepy.interp.device import ReferenceDevice, ReferenceRuntime, runtime
 from cubepy.interp.machine import goes_beyond_values, run
 from cubepy.interp.masks import Mask, has_lane
@@ -10,6 +11,7 @@ from cubepy.interp.memory import HostMemory, Memory, at_lane
 from cubepy.interp.state import Reports, State, Watch
 
 __all__ = [
+    "Batch",
     "HostMemory",
     "Mask",
     "Memory",

@@ -17,7 +17,7 @@ from cubepy.interp.masks import Mask, Value
 from cubepy.interp.memory import Memory, Places, at_lane, own_memory, place_of
 from cubepy.interp.races import LaunchShadow
 from cubepy.interp.state import Slot, State
-from cubepy.ir import Op, OpDef, Scalar, ops
+from cubepy.ir import Op, OpDef, Scalar, SharedType, ops
 
 __all__ = ["HANDLERS", "Handler", "located", "spread", "watch"]
 
@@ -106,13 +106,23 @@ def watch(
             raise UninitializedReadError(_unwritten(state, op, memory, places, number))
 
 
+# What to do before a read, by whether the memory is shared.
+_FIRST = {
+    True: "let a unit of the cube write it, and call cb.sync_cube(), before any reads it",
+    False: "write it first, or fill it where it is declared: cb.local_array(…, fill=0.0)",
+}
+
+
 def _unwritten(state: State, op: Op, memory: Memory, places: Places, number: int) -> Diagnostic:
     unit = state.batch.name(int(places.lanes[number]))
-    element = memory.element_name(places, number)
+    element, made = memory.element_name(places, number), memory.declaration
+    assert made is not None, "arguments hold what the caller wrote"
+    shared = isinstance(made.type, SharedType)
     return Diagnostic(
         message=f"{unit} reads {element}, which nothing has written",
         loc=place_of(op, state.calls),
-        help="uninitialised memory holds an arbitrary value; write it first",
+        notes=((f"`{memory.name}` is declared here", made.loc),),
+        help=f"uninitialised memory holds an arbitrary value; {_FIRST[shared]}",
     )
 
 
@@ -151,6 +161,8 @@ def _way_out(memory: Memory, op: Op, other_op: Op, *, same_cube: bool) -> str:
     """What to write instead of two accesses that race."""
     if _are_an_update(op, other_op):
         return "several units change this element: use an atomic, such as cb.atomic_add"
+    if op.opdef is ops.STORE and other_op.opdef is ops.STORE and _on_one_line(op, other_op):
+        return "give each unit an element of its own, let one of them write, or use an atomic"
     if memory.lead is not None:
         return "put cb.sync_cube() between the two accesses, or use an atomic"
     if same_cube:
@@ -170,8 +182,11 @@ def _are_an_update(op: Op, other_op: Op) -> bool:
     load, store = pair.get(ops.LOAD), pair.get(ops.STORE)
     if load is None or store is None:
         return False
-    one_line = (load.loc.file, load.loc.line) == (store.loc.file, store.loc.line)
-    return one_line and load.operands == store.operands[:-1]
+    return _on_one_line(load, store) and load.operands == store.operands[:-1]
+
+
+def _on_one_line(op: Op, other_op: Op) -> bool:
+    return (op.loc.file, op.loc.line) == (other_op.loc.file, other_op.loc.line)
 
 
 def shared(state: State, op: Op, mask: Mask) -> None:

@@ -18,7 +18,7 @@ from cubepy.interp.masks import Mask, Value, chosen, first_lane, lanes_of, minus
 from cubepy.ir import Op, PrivateType, Scalar, SharedType, Trait
 from cubepy.location import Loc
 from cubepy.records import dataclass
-from cubepy.runtime import ArrayBinding
+from cubepy.runtime import ArrayBinding, Outside
 
 __all__ = ["HostMemory", "Memory", "Places", "at_lane", "buffer", "own_memory", "place_of"]
 
@@ -60,7 +60,7 @@ class Memory:
 
     `written` tells which elements hold a value, where reads of others are reported. An element
     covers `width` cells of the memory from cell `base` + subscripts * `steps` on; `shadow` notes
-    who accessed a cell.
+    who accessed a cell. `declaration` is that of memory of the kernel's own.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Memory:
     lead: Value | None = None
     written: Value | None = None
     shadow: Shadow | None = None
+    declaration: Op | None = None
 
     def locate(
         self, op: Op, indices: Sequence[Value], mask: Mask, batch: Batch, calls: Sequence[Op] = ()
@@ -107,6 +108,19 @@ class Memory:
         raise OutOfBoundsError(
             f"{batch.name(lane)} {what} `{self.name}[{where}]`, outside of its {extent}",
             place_of(op, calls),
+            self._outside([int(at_lane(index, lane)) for index in indices]).guard,
+        )
+
+    def _outside(self, subscripts: Sequence[int]) -> Outside:
+        """The first subscript that is."""
+        pairs = zip(subscripts, self.shape, strict=True)
+        axis = next(axis for axis, (at, length) in enumerate(pairs) if not 0 <= at < length)
+        return Outside(
+            name=self.name,
+            subscript=subscripts[axis],
+            length=self.shape[axis],
+            axis=axis,
+            axes=len(self.shape),
         )
 
     def cells(self, places: Places) -> Value:
@@ -194,4 +208,5 @@ def own_memory(op: Op, lead: Value, count: int, *, report_unwritten: bool) -> Me
         steps=(strides[0] * shape[0], *strides),
         lead=lead,
         written=np.zeros(whole, dtype=np.bool_) if report_unwritten else None,
+        declaration=op,
     )

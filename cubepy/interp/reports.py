@@ -13,7 +13,8 @@ from cubepy.interp.masks import Mask, Value, first_lane, lanes_of, refused
 from cubepy.interp.memory import at_lane, place_of
 from cubepy.interp.state import State
 from cubepy.ir import Op, OpDef, ops
-from cubepy.runtime import assertion_failed, filled
+from cubepy.runtime import Outside, assertion_failed, filled
+from cubepy.target import Fault
 
 __all__ = ["HANDLERS"]
 
@@ -38,11 +39,14 @@ def check_bounds(state: State, op: Op, mask: Mask) -> None:
         return
     lane = first_lane(failing)
     at, length = (int(at_lane(value, lane)) for value in (index, extent))
-    where = f" of axis {op.attrs['axis']}" if op.attrs["axis"] else ""
+    fault, axis = Fault.of_check(op), op.attrs["axis"]
+    assert isinstance(axis, int)
+    outside = Outside(name=fault.text, subscript=at, length=length, axis=axis, axes=fault.axes)
     raise OutOfBoundsError(
-        f"{state.batch.name(lane)} uses subscript {at}{where} of `{op.attrs['name']}`, outside of "
-        f"its length {length}",
+        f"{state.batch.name(lane)} uses subscript {at} of `{fault.text}`, outside of "
+        f"{outside.its_length}",
         place_of(op, state.calls),
+        outside.guard,
     )
 
 

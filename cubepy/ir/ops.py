@@ -463,7 +463,7 @@ ASSERT = op("assert", "condition", "*values", rule=rules.assertion, traits=Trait
             "on.")  # fmt: skip
 CHECK_BOUNDS = op("check_bounds", "index", "extent", rule=rules.bounds_check, traits=Trait.REPORTS,
                   doc="Where the index is not from 0 to the extent the launch raises "
-                  "OutOfBoundsError; attributes `name`, `axis`.")  # fmt: skip
+                  "OutOfBoundsError; attributes `name`, `axis`, `axes`.")  # fmt: skip
 PRINT = op("print", "*values", rule=rules.printed, traits=Trait.REPORTS, python="print",
            doc="Prints `text`, a format of the values, once the launch has ended.")  # fmt: skip
 

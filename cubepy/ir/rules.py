@@ -205,9 +205,10 @@ def assertion(operands: tuple[Type, ...], attrs: Attrs) -> Type:
 
 
 def bounds_check(operands: tuple[Type, ...], attrs: Attrs) -> Type:
-    """`{name, axis}`: two of `index`."""
+    """`{name, axis}`, and `axes` where there are more than one: two of `index`."""
     require(operands == (INDEX, INDEX), f"expects two of index, got {operands}")
     require(isinstance(attrs["name"], str) and isinstance(attrs["axis"], int), "name and axis")
+    require(isinstance(attrs.get("axes", 1), int), "a number of axes")
     return VOID
 
 

@@ -84,7 +84,9 @@ class _Program:
         self.recording = recording
         self.arguments = arguments
         # What a debugger finds as globals, by file: the names of its module, hidden ones over them.
-        self.spaces: dict[str, dict[str, Any]] = {recording.kernel.loc.file: dict(names)}
+        self.spaces: dict[str, dict[str, Any]] = {
+            recording.kernel.loc.file: recording.positions.seen_in(names)
+        }
         self.left = list(reversed(recording.events))
         self.stored: list[Event] = []
         self.known: dict[str, Any] = {
@@ -191,7 +193,8 @@ class _Program:
         """Globals of functions of a file: what its module has, if there is one."""
         if file not in self.spaces:
             modules = (each for each in [*sys.modules.values()] if _file(each) == file)
-            self.spaces[file] = dict(vars(next(modules, None) or ModuleType("")))
+            found = vars(next(modules, None) or ModuleType(""))
+            self.spaces[file] = self.recording.positions.seen_in(found)
         return self.spaces[file]
 
     # ── statements ──

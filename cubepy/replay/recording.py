@@ -11,6 +11,7 @@ from cubepy.errors import CubeError, CubeTypeError, Diagnostic, LaunchError
 from cubepy.interp import Mask, ReferenceDevice, Reports, State, at_lane, has_lane
 from cubepy.ir import Kernel, Op, ops
 from cubepy.records import dataclass
+from cubepy.replay.positions import Positions
 from cubepy.runtime import Grid, launch
 
 __all__ = ["Event", "Recording", "Unit", "record", "unit_at"]
@@ -43,6 +44,7 @@ class Recording:
 
     kernel: Kernel
     unit: Unit
+    positions: Positions
     events: list[Event]
     fault: CubeError | None = None
 
@@ -109,7 +111,10 @@ def record(kernel: Kernel, grid: Grid, values: Sequence[Any], unit: Unit) -> Rec
 
     device = ReferenceDevice(watch, Reports(races="none", unwritten=False, barriers=False))
     loaded = device.load(finish(kernel, device.target).artifact)
-    recording = Recording(kernel=loaded.handle, unit=unit, events=events)
+    ran, plane_dim = loaded.handle, device.target.plane_dim(loaded.handle)
+    cube, number = unit
+    positions = Positions(kernel=ran, grid=grid, plane_dim=plane_dim, cube=cube, number=number)
+    recording = Recording(kernel=ran, unit=unit, positions=positions, events=events)
     try:
         launch(device, loaded, grid, values)
     except CubeError as error:

@@ -87,6 +87,7 @@ from cubepy.runtime.targeted import TargetedDevice, memory_owner
 if TYPE_CHECKING:
     from cubepy.runtime.float_probe import FLOAT_RESULTS, float_findings, float_operands
     from cubepy.runtime.reports import (
+        Outside,
         Prints,
         assertion_failed,
         filled,
@@ -100,7 +101,9 @@ else:
     __getattr__ = door(
         __name__,
         float_probe="FLOAT_RESULTS float_findings float_operands",
-        reports=("Prints assertion_failed filled raise_fault report_block unit_name write_prints"),
+        reports=(
+            "Outside Prints assertion_failed filled raise_fault report_block unit_name write_prints"
+        ),
     )
 
 __all__ = [
@@ -130,6 +133,7 @@ __all__ = [
     "NativeTable",
     "Observed",
     "Observer",
+    "Outside",
     "Packer",
     "Prints",
     "QuickLaunch",

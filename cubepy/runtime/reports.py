@@ -20,6 +20,7 @@ from cubepy.runtime.base import Grid
 from cubepy.target import Artifact, Fault, FaultKind, Schedule, reports
 
 __all__ = [
+    "Outside",
     "Prints",
     "assertion_failed",
     "filled",
@@ -100,6 +101,33 @@ class Prints:
         self.dropped = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """A subscript that is not inside of an array, in words."""
+
+    name: str
+    subscript: int
+    length: int
+    axis: int
+    axes: int
+
+    @property
+    def its_length(self) -> str:
+        """`its length 8`, and along which axis."""
+        axis = f" along axis {self.axis}" if self.axes > 1 else ""
+        return f"its length {self.length}{axis}"
+
+    @property
+    def guard(self) -> str:
+        """What to ask before the access."""
+        name = self.name if self.name.isidentifier() else "x"
+        index = "ijk"[self.axis] if self.axes <= 3 else "i"
+        if self.subscript < 0:
+            return f"{index} >= 0"
+        length = f"len({name})" if self.axes == 1 else f"{name}.shape[{self.axis}]"
+        return f"{index} < {length}"
+
+
 def report_block(artifact: Artifact) -> Words | None:
     """An empty block for a launch of a kernel that may report something, else None."""
     if not artifact.faults and not artifact.prints:
@@ -171,9 +199,10 @@ def _position(artifact: Artifact, grid: Grid, place: Words) -> tuple[int, int]:
 def _outside(
     artifact: Artifact, fault: Fault, axis: int, subscript: int, extent: int
 ) -> OutOfBoundsError:
-    where = f" of axis {axis}" if axis else ""
+    found = Outside(name=fault.text, subscript=subscript, length=extent, axis=axis, axes=fault.axes)
     return OutOfBoundsError(
-        f"{artifact.kernel_name}: subscript {subscript}{where} of `{fault.text}` is outside of its "
-        f"length {extent}",
+        f"{artifact.kernel_name}: subscript {subscript} of `{fault.text}` is outside of "
+        f"{found.its_length}",
         fault.loc,
+        found.guard,
     )

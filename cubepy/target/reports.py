@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from cubepy.ir import Scalar
+from cubepy.ir import Op, Scalar
 from cubepy.location import Loc
 from cubepy.records import dataclass
 
@@ -50,13 +50,21 @@ class FaultKind(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A place that may report a fault. `text`: the memory's name, or the assertion's text, in which
-    values of `types` are filled.
+    values of `types` are filled. `axes`: how many the memory has.
     """
 
     kind: FaultKind
     text: str
     loc: Loc
     types: tuple[Scalar, ...] = ()
+    axes: int = 1
+
+    @classmethod
+    def of_check(cls, check: Op) -> Fault:
+        """What a `check_bounds` reports."""
+        name, axes = str(check.attrs["name"]), check.attrs.get("axes", 1)
+        assert isinstance(axes, int)
+        return cls(kind=FaultKind.BOUNDS, text=name, loc=check.loc, axes=axes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -382,6 +382,22 @@ def writes_behind(t: Tensor[f32], place: i32) -> None:
     t[cb.ABSOLUTE_POS, 1:3][place] = 1.0
 
 
+@cb.cube
+def reads_a_part(t: Tensor[f32], out: Array[f32], y: i32, x: i32) -> None:
+    part = t[1:3, 1:4]
+    out[cb.ABSOLUTE_POS] = part[y, x]
+
+
+@pytest.mark.parametrize("device", DEVICES[:3])
+@pytest.mark.parametrize("place", [(2, 0), (0, 3), (-1, 1)])
+def test_the_axis_of_a_view_is_told(device: str, place: tuple[int, int]) -> None:
+    t, out = np.zeros((8, 8), np.float32), np.zeros(2, np.float32)
+    axis, length = (1, 3) if place[1] == 3 else (0, 2)
+    told = f"subscript {place[axis]} of `part`.* outside of its length {length} along axis {axis}"
+    with pytest.raises(OutOfBoundsError, match=told):
+        reads_a_part.over(2, device=device, check="validate")(t, out, *place)
+
+
 @pytest.mark.parametrize("device", DEVICES[:3])
 def test_the_bounds_of_a_view_are_validated(device: str) -> None:
     x, out = np.arange(10, dtype=np.float32), np.zeros(2, np.float32)

@@ -104,7 +104,8 @@ def report_outside(
 ) -> None:
     """Report the first lane that is on and outside, if there is one."""
     module, w = gang.module, gang.w
-    module.faults.append(Fault(kind=FaultKind.BOUNDS, text=memory.name or "array", loc=op.loc))
+    text, axes = memory.name or "array", len(indices)
+    module.faults.append(Fault(kind=FaultKind.BOUNDS, text=text, loc=op.loc, axes=axes))
     number, block = len(module.faults), module.word(WordKind.REPORT)
     bad, good = gang.fresh_labels("outside", "inside")
     w.branch(gang.any(outside), bad, good)
@@ -125,7 +126,7 @@ def emit_check(gang: Gang, op: Op) -> None:
     """`check_bounds`: reports the first lane whose index is outside."""
     index, extent = op.operands
     module, w = gang.module, gang.w
-    module.faults.append(Fault(kind=FaultKind.BOUNDS, text=str(op.attrs["name"]), loc=op.loc))
+    module.faults.append(Fault.of_check(op))
     number, block = len(module.faults), module.word(WordKind.REPORT)
     inside = tuple(
         gang.vec.both(

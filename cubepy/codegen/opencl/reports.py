@@ -57,7 +57,8 @@ def report_outside(
     kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
 ) -> None:
     """Report an access unless it is inside."""
-    fault = Fault(kind=FaultKind.BOUNDS, text=op.operands[0].name or "array", loc=op.loc)
+    text, axes = op.operands[0].name or "array", len(indices)
+    fault = Fault(kind=FaultKind.BOUNDS, text=text, loc=op.loc, axes=axes)
     kernel.faults.append(fault)
     kernel.prelude.add("claim", _CLAIM)
     kernel.prelude.add("outside", _OUTSIDE)
@@ -70,8 +71,7 @@ def report_outside(
 
 def emit_check(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """Report a subscript of a view unless it is inside."""
-    fault = Fault(kind=FaultKind.BOUNDS, text=str(op.attrs["name"]), loc=op.loc)
-    kernel.faults.append(fault)
+    kernel.faults.append(Fault.of_check(op))
     kernel.prelude.add("claim", _CLAIM)
     kernel.prelude.add("outside", _OUTSIDE)
     index, extent = (body.text(operand) for operand in op.operands)

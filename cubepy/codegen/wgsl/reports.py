@@ -88,7 +88,8 @@ def report_outside(
     kernel: WgslKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op], inside: str
 ) -> None:
     """Report an access unless it is inside."""
-    fault = Fault(kind=FaultKind.BOUNDS, text=op.operands[0].name or "array", loc=op.loc)
+    text, axes = op.operands[0].name or "array", len(indices)
+    fault = Fault(kind=FaultKind.BOUNDS, text=text, loc=op.loc, axes=axes)
     kernel.faults.append(fault)
     _need(kernel, "tell", "claim", "outside")
     body.writer.open(f"if (!({inside})) {{")
@@ -102,7 +103,7 @@ def report_outside(
 
 def emit_check(kernel: WgslKernel, body: Body, op: Op) -> None:
     """Report a subscript of a view unless it is inside."""
-    kernel.faults.append(Fault(kind=FaultKind.BOUNDS, text=str(op.attrs["name"]), loc=op.loc))
+    kernel.faults.append(Fault.of_check(op))
     _need(kernel, "tell", "claim", "outside")
     index, extent = (_pair(kernel, operand, body.text(operand)) for operand in op.operands)
     words = f"{op.attrs['axis']}u, {index}, {extent}"

@@ -12,8 +12,9 @@ import pytest
 
 import cubepy as cb
 import examples.kernels as ek
-from cubepy import Array, f32, i32, i64, ir, replay
+from cubepy import Array, Tensor, f32, i32, i64, ir, replay
 from cubepy.errors import CubeError, CubeTypeError, LaunchError, OutOfBoundsError
+from cubepy.frontend import Position
 from cubepy.testing import differential, generate_kernel
 
 
@@ -259,3 +260,38 @@ def test_memory_of_the_cube_shows_what_the_unit_knows_of_it() -> None:
     assert "np.float32(8.0)" in told
     assert "(8, <own: " in told
     assert "this unit knows [1]: 6.0>" in told
+
+
+POSITIONS = sorted(name for name, value in vars(cb).items() if isinstance(value, Position))
+
+
+@cb.cube
+def everywhere(out: Tensor[i64]) -> None:
+    at = cb.ABSOLUTE_POS
+    for number in cb.unroll(range(len(VALUES))):
+        out[at, number] = cb.cast(i64, VALUES[number])
+
+
+VALUES = tuple(getattr(cb, name) for name in POSITIONS)
+
+
+def test_positions_in_the_debugger_are_those_of_the_unit() -> None:
+    assert len(POSITIONS) > 20
+    size = ((2, 3, 2), (4, 2, 3))
+    seen = np.full((12 * 24, len(POSITIONS)), -1, np.int64)
+    launcher = everywhere.launcher(cube_count=size[0], cube_dim=size[1], device="reference")
+    launcher(seen)
+    for unit in (0, 7, 100, 287):
+        screen = io.StringIO()
+        lines = "".join(f"p int(cb.{name})\n" for name in POSITIONS)
+        debugger = pdb.Pdb(stdin=io.StringIO(f"{lines}p int(HERE)\nc\n"), stdout=screen)
+        launcher.debug(np.zeros_like(seen), unit=unit, debugger=debugger)
+        shown = [line.removeprefix("(Pdb) ") for line in screen.getvalue().splitlines()]
+        found = [int(line) for line in shown if line.isdigit()]
+        place = POSITIONS.index("ABSOLUTE_POS")
+        assert found == [*seen[unit], seen[unit, place]]
+        assert seen[unit, place] == unit
+    assert repr(cb.ABSOLUTE_POS) == "cubepy.ABSOLUTE_POS"  # elsewhere it is what it was
+
+
+HERE = cb.ABSOLUTE_POS
