@@ -47,7 +47,17 @@ if TYPE_CHECKING:
     from cubepy.ir import ops
     from cubepy.ir.builder import Builder, OpenRegion, param
     from cubepy.ir.intervals import TRANSFERS
-    from cubepy.ir.nodes import APART, NO_ATTRS, Function, Kernel, Op, Region, freeze_attrs, walk
+    from cubepy.ir.nodes import (
+        APART,
+        NARROW,
+        NO_ATTRS,
+        Function,
+        Kernel,
+        Op,
+        Region,
+        freeze_attrs,
+        walk,
+    )
     from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
     from cubepy.ir.planes import PLANE_REDUCTIONS, PLANE_SCANS, neutral_of
     from cubepy.ir.printer import print_function, print_kernel, print_lines, print_value
@@ -71,7 +81,7 @@ else:
         ops="",
         builder="Builder OpenRegion param",
         intervals="TRANSFERS",
-        nodes="APART NO_ATTRS Function Kernel Op Region freeze_attrs walk",
+        nodes="APART NARROW NO_ATTRS Function Kernel Op Region freeze_attrs walk",
         opdef="Attrs AttrValue Evaluate OpDef Trait TypeRuleError",
         planes="PLANE_REDUCTIONS PLANE_SCANS neutral_of",
         printer="print_function print_kernel print_lines print_value",
@@ -97,6 +107,7 @@ __all__ = [
     "INDEX",
     "INTEGERS",
     "LEVELS",
+    "NARROW",
     "NO_ATTRS",
     "PLANE_REDUCTIONS",
     "PLANE_SCANS",

@@ -17,6 +17,7 @@ from cubepy.records import dataclass, field
 
 __all__ = [
     "APART",
+    "NARROW",
     "NO_ATTRS",
     "Check",
     "Function",
@@ -31,6 +32,9 @@ NO_ATTRS: Attrs = MappingProxyType({})
 
 #: The attribute of loads and stores that must not be merged with others like them.
 APART = "apart"
+# Marks a division whose operands were tested: neither is negative, both fit 31 bits, the divisor is
+# not 0.
+NARROW = "narrow"
 
 Check = str  # "checked" | "validate" | "unchecked"
 

@@ -111,8 +111,10 @@ def _positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval
     }
     for axis, extent in zip(_AXES, cube_dim, strict=True):
         everywhere[f"unit_pos_{axis}"] = (0, extent - 1)
-        for name in ("cube_pos", "cube_count", "absolute_pos", "extent"):
+        for name in ("absolute_pos", "extent"):
             everywhere[f"{name}_{axis}"] = (0, MOST_ALONG)
+        for name in ("cube_pos", "cube_count"):
+            everywhere[f"{name}_{axis}"] = (0, MOST_ALONG // extent)
     return everywhere
 
 

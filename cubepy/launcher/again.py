@@ -42,14 +42,16 @@ def again_of(
     `epoch` is that of the switches if the launch is on the default device. `taught`: machine code
     takes such calls unless it is closed, and is to hear of the others.
     """
-    launch, fits = record.quick, _condition(record, epoch, taught=taught)
+    launch = record.quick
     if isinstance(launch, QuickLaunch):
         if record.foreign or (taught and not switches.closed):
             return None
+        fits = _condition(record, epoch, taught=taught)
         return pattern_of(launch, grid, arguments, comptime, fits)
     if not isinstance(launch, MemoryLaunch) or ndarray in map(type, arguments):
         return None
-    return _with_memories(launch, grid, tuple(arguments), fits)
+    # no machine code takes calls with memories of a device's own
+    return _with_memories(launch, grid, tuple(arguments), _condition(record, epoch, taught=False))
 
 
 def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[], bool]:

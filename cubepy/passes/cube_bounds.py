@@ -65,6 +65,14 @@ class CubeBounds:
             self.require(ops.GE, interval.low, self._builder.index(0))
         self.require(ops.LT, interval.high, extent)
 
+    def require_between(self, value: Op, low: int, high: int) -> None:
+        """Demand that a value lies between two numbers, both included, for every unit."""
+        interval = self.of(value)
+        if interval.least < low:
+            self.require(ops.GE, interval.low, self._builder.index(low))
+        if interval.most > high:
+            self.require(ops.LE, interval.high, self._builder.index(high))
+
     def require_condition(self, condition: Op, *, wanted: bool) -> None:
         """Demand that a condition is `wanted` for every unit."""
         row = condition.opdef

@@ -38,6 +38,8 @@ One test for all units of a cube, in place of guards and bounds tests of each: c
 units side by side must mask what only some units do, and that can cost more than the work itself.
 They also merge code that two branches have in common, so stores of the second copy are marked;
 loads only where nothing is stored, for a compiler may give up vectors where it must not move them.
+Divisions of 64 bits are slow: the test also says of those that no negative number is divided in
+that their operands fit 31 bits, and the first copy has them marked.
 
 Kernels whose units work together stay as they are: a barrier must be reached by all units at one
 place, and PoCL 3.1 hangs where one stands in both arms of a branch, though all units take the same.
@@ -45,11 +47,13 @@ place, and PoCL 3.1 hangs where one stands in both arms of a branch, though all 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 
 from cubepy.ir import (
     APART,
     BOOL,
+    NARROW,
     BufferType,
     Builder,
     Kernel,
@@ -57,9 +61,11 @@ from cubepy.ir import (
     PrivateType,
     Region,
     Rewriter,
+    Scalar,
     SharedType,
     Trait,
     analyses,
+    analyze_ranges,
     freeze_attrs,
     ops,
     rebuilt,
@@ -73,6 +79,8 @@ __all__ = ["separate_whole_cubes"]
 
 # Kernels with more ops are not written out twice.
 _LARGEST = 3000
+_MOST = (1 << 31) - 1
+_DIVISIONS = (ops.FLOOR_DIV, ops.FLOOR_MOD, ops.TRUNC_DIV, ops.TRUNC_REM)
 
 
 def separate_whole_cubes(kernel: Kernel, context: PassContext) -> Kernel:
@@ -83,11 +91,12 @@ def separate_whole_cubes(kernel: Kernel, context: PassContext) -> Kernel:
     found = analyses.find_assumptions(kernel.body, analyses.analyze_cube(kernel), {})
     if not found.conditions and not found.inside:
         return kernel
+    narrow = _narrow_divisions(kernel)
     builder = Builder()
     builder.loc = kernel.loc
     with builder.region() as opened:
-        whole = _test(builder, kernel, found)
-        arms = (_copy(kernel.body, found, {}), _set_apart(kernel.body))
+        whole = _test(builder, kernel, found, narrow)
+        arms = (_copy(kernel.body, found, narrow, {}), _set_apart(kernel.body))
         builder.emit(ops.IF, whole, regions=arms)
     return replace(kernel, body=opened.close())
 
@@ -97,7 +106,24 @@ def _works_together(op: Op) -> bool:
     return row is ops.SHARED or row.has(Trait.BARRIER) or row.has(Trait.PLANE)
 
 
-def _test(builder: Builder, kernel: Kernel, found: analyses.Assumptions) -> Op:
+def _narrow_divisions(kernel: Kernel) -> list[Op]:
+    """Divisions of 64 bits by what no constant is, that a test may show to need 31 bits only."""
+    computable, known = analyses.Computable(kernel.body), analyze_ranges(kernel).intervals
+    return [
+        op
+        for op in walk(kernel.body)
+        if op.opdef in _DIVISIONS
+        and isinstance(op.type, Scalar)
+        and op.type.bits == 64
+        and op.operands[1].opdef is not ops.CONST
+        and all(map(computable, op.operands))
+        and known.get(op.operands[0], (-1, 0))[0] >= 0
+    ]
+
+
+def _test(
+    builder: Builder, kernel: Kernel, found: analyses.Assumptions, narrow: Sequence[Op]
+) -> Op:
     """Whether all that is taken for granted holds, as one bool."""
     loops = analyses.Computable(kernel.body).loops
     bounds = CubeBounds(builder, kernel.cube_dim, loops)
@@ -109,6 +135,9 @@ def _test(builder: Builder, kernel: Kernel, found: analyses.Assumptions) -> Op:
             bounds.require_inside(index, _extent(builder, memory, axis))
     for op in (op for op in walk(kernel.body) if op in found.exact):
         bounds.of(op.operands[0])
+    for op in narrow:
+        bounds.require_between(op.operands[0], 0, _MOST)
+        bounds.require_between(op.operands[1], 1, _MOST)
     conditions = list(dict.fromkeys(bounds.conditions))
     if not conditions:
         return builder.const(BOOL, True)
@@ -141,7 +170,9 @@ def _in_buffer(op: Op) -> bool:
     return isinstance(op.operands[0].type, BufferType)
 
 
-def _copy(region: Region, found: analyses.Assumptions, values: dict[Op, Op]) -> Region:
+def _copy(
+    region: Region, found: analyses.Assumptions, narrow: Sequence[Op], values: dict[Op, Op]
+) -> Region:
     """The region again, without the guards that hold and the tests that succeed."""
     params = tuple(rebuilt(param) for param in region.params)
     values.update(zip(region.params, params, strict=True))
@@ -151,13 +182,15 @@ def _copy(region: Region, found: analyses.Assumptions, values: dict[Op, Op]) -> 
         attrs = op.attrs
         if op in found.inside:
             attrs = freeze_attrs({**attrs, "check": "unchecked"})
+        if op in narrow:
+            attrs = freeze_attrs({**attrs, NARROW: True})
         if op.operands and op.operands[0] in found.conditions and op.opdef is ops.IF:
             chosen = op.regions[0 if found.conditions[op.operands[0]] else 1]
-            made += _copy(chosen, found, values).ops
+            made += _copy(chosen, found, narrow, values).ops
             if made and made[-1].opdef.has(Trait.EXIT):
                 break
             continue
-        regions = tuple(_copy(inner, found, values) for inner in op.regions)
+        regions = tuple(_copy(inner, found, narrow, values) for inner in op.regions)
         copy = rebuilt(op, operands=operands, attrs=attrs, regions=regions)
         values[op] = copy
         made.append(copy)

@@ -32,6 +32,8 @@ Sizes = SupportsIndex | Sequence[SupportsIndex]
 # arrays make few specialisations.
 CUBE_UNITS = 256
 _WIDTHS = (16, 64, 256)
+# Launches over so many long cubes have them: enough for every core, and edges do not count.
+LONG_CUBES = 1024
 # Indices are signed 64-bit integers, and whole cubes reach a little beyond the last unit. The range
 # analysis of the compiler counts on both limits (cubepy/ir/ranges.py).
 MOST_UNITS = 1 << 62
@@ -87,7 +89,8 @@ def cube_dim_over(shape: tuple[int, ...], features: Features) -> Triple:
     """The cube for a launch over a shape: long along x, rows of neighbours where x is short."""
     units = min(CUBE_UNITS, features.max_cube_units)
     if len(shape) == 1:
-        return (units, 1, 1)
+        long = min(features.long_cube, features.max_cube_units)
+        return (long if long and shape[0] >= LONG_CUBES * long else units, 1, 1)
     width = next((width for width in _WIDTHS if shape[-1] <= width <= units), units)
     return (width, units // width, 1)
 

@@ -120,9 +120,10 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
     reporting: frozenset[str] = frozenset()
 
     def __init__(self, kernel: Kernel, target: Target, names: Names) -> None:
-        planes = speaks_of_planes(kernel)
+        planes, plane_dim = speaks_of_planes(kernel), target.plane_dim(kernel)
+        own = plane_dim > 1 and not target.features.emulates_planes(plane_dim)
         positions = OpenclPositions(
-            cube_dim=kernel.cube_dim, linear=planes, plane_dim=target.plane_dim(kernel)
+            cube_dim=kernel.cube_dim, linear=planes, plane_dim=plane_dim, planes=planes and own
         )
         super().__init__(kernel, target.features, names, positions, analyze_ranges(kernel))
         self.planes_emulated = planes and self.planes_emulated

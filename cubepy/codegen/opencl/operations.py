@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cubepy.codegen.opencl.conversions import bitcast, cast, narrow, typed, widen
 from cubepy.codegen.opencl.types import is_half, register_type, unsigned_type
 from cubepy.codegen.structured import Binding, Body, Expression, binary, call, primary, unary
-from cubepy.ir import BOOL, F32, F64, U32, U64, Op, Scalar
+from cubepy.ir import BOOL, F32, F64, I32, NARROW, U32, U64, Op, Scalar
 
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
@@ -145,6 +145,21 @@ def _integer_helper(name: str) -> Emit:
     return emit
 
 
+def _division(name: str) -> Emit:
+    """A quotient or a rest; of numbers of 31 bits where the operands are known to be such."""
+    general = _integer_helper(name)
+
+    def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
+        if NARROW not in op.attrs:
+            return general(kernel, body, op, operands)
+        kind = "quotient" if name.endswith("div") else "rest"
+        doubles = "_by_doubles" if kernel.features.divides_by_doubles else ""
+        function = kernel.prelude.need_other(kind + doubles)
+        return _plain(scalar_of(op), call(function, *(_plain(I32, each) for each in operands)))
+
+    return emit
+
+
 def _integer_function(name: str) -> Emit:
     """A function that OpenCL C has for every integer type."""
 
@@ -210,10 +225,10 @@ VALUES["pow_integer"] = _power
 VALUES["min"] = _by_kind(_integer_function("min"), _float_helper("min"))
 VALUES["max"] = _by_kind(_integer_function("max"), _float_helper("max"))
 VALUES["sign"] = _by_kind(_integer_helper("sign"), _float_helper("sign"))
-VALUES["floor_div"] = _by_kind(_integer_helper("floor_div"), _float_helper("floor_div"))
-VALUES["floor_mod"] = _by_kind(_integer_helper("floor_mod"), _float_helper("floor_mod"))
-VALUES["trunc_div"] = _integer_helper("trunc_div")
-VALUES["trunc_rem"] = _integer_helper("trunc_rem")
+VALUES["floor_div"] = _by_kind(_division("floor_div"), _float_helper("floor_div"))
+VALUES["floor_mod"] = _by_kind(_division("floor_mod"), _float_helper("floor_mod"))
+VALUES["trunc_div"] = _division("trunc_div")
+VALUES["trunc_rem"] = _division("trunc_rem")
 VALUES["mul_hi"] = _integer_function("mul_hi")
 VALUES["saturating_add"] = _integer_function("add_sat")
 VALUES["saturating_sub"] = _integer_function("sub_sat")

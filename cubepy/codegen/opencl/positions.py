@@ -18,9 +18,12 @@ def _asked(name: str, axis: int) -> Expression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenclPositions(Positions):
-    """`linear`: work-groups have one dimension."""
+    """`linear`: work-groups have one dimension. `planes`: they consist of sub-groups of the planes'
+    size.
+    """
 
     linear: bool
+    planes: bool
 
     @property
     def group(self) -> tuple[int, int, int]:
@@ -34,6 +37,12 @@ class OpenclPositions(Positions):
         if self.linear or self.cube_dim[axis] == 1:
             return self.part_of_linear(_asked("get_local_id", 0), axis)
         return _asked("get_local_id", axis)
+
+    def unit_in_plane(self) -> Expression:
+        """What compilers know to be neighbours in one sub-group, which a remainder hides."""
+        if not self.planes:
+            return Positions.unit_in_plane(self)
+        return unary("(long)", call("get_sub_group_local_id"))
 
     def _linear_unit(self) -> Expression:
         x, y, z = self.cube_dim

@@ -164,6 +164,22 @@ float $odd_float(double value) {
     const int away = fabs(value) > fabs(back) ? 1 : -1, bits = as_int(near);
     return value < back || value > back ? as_float(bits & 1 ? bits : bits + away) : near;
 }""",
+    "quotient": """
+int $quotient(int a, int b) {
+    return a / b;
+}""",
+    "rest": """
+int $rest(int a, int b) {
+    return a % b;
+}""",
+    "quotient_by_doubles": """
+int $quotient_by_doubles(int a, int b) {
+    return (int)((double)a / (double)b);
+}""",
+    "rest_by_doubles": """
+int $rest_by_doubles(int a, int b) {
+    return a - $quotient_by_doubles(a, b) * b;
+}""",
     "half_fma": """
 double $half_fma(double a, double b, double c) {
     const double product = a * b, total = product + c, part = total - product;

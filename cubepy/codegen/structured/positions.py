@@ -48,7 +48,7 @@ class Positions(ABC):
             case "extent":
                 return primary(f"launch.extent_{last}")
             case "unit_pos_plane":
-                return binary("%", self.unit(-1), number(self.plane_dim))
+                return self.unit_in_plane()
             case "plane_pos":
                 return binary("/", self.unit(-1), number(self.plane_dim))
             case _:
@@ -69,6 +69,11 @@ class Positions(ABC):
     @abstractmethod
     def absolute(self, axis: int) -> Expression:
         """Position in the launch along an axis."""
+
+    def unit_in_plane(self) -> Expression:
+        """Position in the plane."""
+        own = self.unit(-1)
+        return own if self.units == self.plane_dim else binary("%", own, number(self.plane_dim))
 
     def along(self, axis: int) -> Expression:
         """Units of the launch along an axis."""
