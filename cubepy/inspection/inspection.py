@@ -168,6 +168,14 @@ class Inspection:
 
         return terminal.plain(assembly.asm_listing(self), wrapped=False)
 
+    @property
+    def hot_listing(self) -> str:
+        """That loop alone, in which the time goes by the model of costs; errors as `asm`."""
+        with late_import:
+            from cubepy.inspection import assembly, terminal  # noqa: PLC0415 - for people only
+
+        return terminal.plain(assembly.hot_listing(self), wrapped=False)
+
     @functools.cached_property
     def resources(self) -> Resources:
         """Memory, registers and code that it needs."""

@@ -41,7 +41,9 @@ def plain(shown: RenderableType, *, wrapped: bool = True) -> str:
 
 
 #: What `more` says of an inspection in Python.
-_ATTRIBUTES = ".ir .optimized_ir .passes .text .llvm .asm .asm_listing .resources .decisions"
+_ATTRIBUTES = (
+    ".ir .optimized_ir .passes .text .llvm .asm .asm_listing .hot_listing .resources .decisions"
+)
 
 
 def rendered(inspection: Inspection, more: str = _ATTRIBUTES) -> RenderableType:

@@ -243,3 +243,12 @@ def test_colour_where_there_is_any() -> None:
     console.print(asm_listing(works.inspect(signature="", target=V3)))
     assert "\x1b[" in console.file.getvalue()
     assert CodeLoop.__slots__
+
+
+def test_the_hot_loop_alone_is_part_of_the_listing() -> None:
+    seen = works.inspect(target=V3)
+    alone, whole = seen.hot_listing.splitlines(), seen.asm_listing.splitlines()
+    hot = [line.split()[1] for line in whole if line.startswith("▌   ")]
+    assert [line.split()[1] for line in alone if line.startswith("▌   ")] == hot
+    assert 0 < len(alone) < len(whole)
+    assert not any(line.startswith(("~", "│")) for line in alone)
