@@ -95,7 +95,7 @@ def operations_page() -> str:
             f"{_support(row, names)} {runs[language].count(row.name)}".strip()
             for language, names in permitted.items()
         ]
-        cells = [f"`{row.name}`", _spelling(row), _operands(row), _types(row), row.doc]
+        cells = [f"`{row.name}`", _spelling(row), _operands(row), _types(row), _plain(row.doc)]
         lines.append(_line([*cells, _error(row), *support]))
     lines += ["", "## Special values", "", *_special_values()]
     lines += ["", "## Spelled in several ops", "", *_others()]
@@ -114,6 +114,12 @@ def _line(cells: Sequence[str]) -> str:
 
 # Python's signs that the front end sees to by itself.
 _SIGNS = {"neg": "`-x`", "bit_not": "`~`", "pow_integer": "`**`", "pow": "`**`, `pow`"}
+
+
+def _plain(text: str) -> str:
+    """A sentence whose products are no emphasis; code stays as it is."""
+    parts = text.split("`")
+    return "`".join(each if at % 2 else each.replace("*", r"\*") for at, each in enumerate(parts))
 
 
 def _spelling(row: OpDef) -> str:
