@@ -276,7 +276,7 @@ def _alternative(name: str) -> str:
     short = name.rpartition(".")[2]
     if short in _INTRINSICS:
         return f"write cb.{short}"
-    missing = f"there is no cb.{short}: " if "." in name else ""
+    missing = f"there is no cb.{short}: " if "." in name and short.isidentifier() else ""
     return instead_of_call(name) or f"{missing}write it as a helper, of what docs/language.md lists"
 
 
@@ -365,7 +365,12 @@ def _in_python(frame: Frame, function: Any, call: Call) -> Value:
 def _comptime(frame: Frame, node: ast.Call) -> Value:
     """`cb.comptime(expression)`: Python evaluates it, calls included."""
     if len(node.args) != 1 or node.keywords:
-        raise frame.error(CubeTypeError, "cb.comptime takes one expression", node)
+        raise frame.error(
+            CubeTypeError,
+            "cb.comptime takes one expression",
+            node,
+            "of several make a tuple: cb.comptime((a, b))",
+        )
     if frame.session.trial:
         raise frame.error(ComptimeError, "not evaluated where it is not taken", node)
     before, frame.comptime = frame.comptime, True

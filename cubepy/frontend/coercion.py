@@ -231,7 +231,12 @@ def as_index(frame: Frame, value: Value, at: ast.AST, what: str = "a subscript")
     """A value as an `index`: any integer."""
     if isinstance(value, Known) and is_number(value) and not isinstance(value.value, bool | float):
         if not literal_fits(value.value, INDEX):
-            raise frame.error(CubeValueError, f"{shown(value.value)} is too large for {what}", at)
+            raise frame.error(
+                CubeValueError,
+                f"{shown(value.value)} is too large for {what}",
+                at,
+                "it goes up to 2**63 - 1",
+            )
         return frame.const(INDEX, value.value, at)
     if is_scalar(value) and isinstance(value, Op) and scalar_type(value).is_integer:
         return convert(frame, value, INDEX, at)
@@ -240,7 +245,9 @@ def as_index(frame: Frame, value: Value, at: ast.AST, what: str = "a subscript")
         CubeTypeError,
         f"{what} must be an integer, not {describe(value)}",
         at,
-        f"convert: cb.index({snippet(at)})" if is_float else "",
+        f"convert: cb.index({snippet(at)})"
+        if is_float
+        else "write a whole number, or a local of one",
     )
 
 
@@ -257,7 +264,7 @@ def _as_bool(value: Value, at: ast.AST) -> str:
         return f"of every element: all({text}); of some: any({text})"
     if as_array(value) is not None:
         return f"compare an element, or its length: len({text}) > 0"
-    return f"compare: {text} != 0" if is_scalar(value) else ""
+    return f"compare: {text} != 0" if is_scalar(value) else "compare a number of it"
 
 
 def as_condition(frame: Frame, value: Value, at: ast.AST) -> Op | bool:

@@ -135,7 +135,7 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
             CubeNameError,
             f"{label} has no attribute {name!r}",
             at,
-            our_name((name,)) or did_you_mean(name, dir(owner)),
+            _typed(owner, name) or our_name((name,)) or did_you_mean(name, dir(owner)),
         ) from error
     if not isinstance(owner, types.ModuleType) and _runs_python(owner, name):
         frame.session.repeatable = False
@@ -147,6 +147,16 @@ _METHODS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MemberDescriptorType),
     *(staticmethod, classmethod),
 )
+
+
+def _typed(owner: Any, name: str) -> str:
+    """The help for a value of Python that is asked for its type."""
+    if name != "dtype":
+        return ""
+    cast = {bool: "bool_", int: "i32", float: "f32"}.get(type(owner))
+    if cast is None:
+        return "arrays, vectors and numbers of a kernel have one"
+    return f"a literal takes its type from others: write cb.{cast}({owner!r})"
 
 
 def _runs_python(owner: object, name: str) -> bool:

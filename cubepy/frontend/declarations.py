@@ -118,7 +118,8 @@ def lower_static_assert(frame: Frame, call: Call) -> Value:
     holds = comptime_value(frame, condition.value, condition.node, "a static assertion")
     if not holds:
         text = known_value(frame, message.value) if message is not None else "it does not hold"
-        raise frame.error(ComptimeError, f"static assertion: {text}", call.node)
+        help = "" if message is not None else "say why: cb.static_assert(condition, message)"
+        raise frame.error(ComptimeError, f"static assertion: {text}", call.node, help)
     return NONE
 
 

@@ -33,6 +33,7 @@ _REPEATABLE = frozenset(
         *(abs, bool, divmod, float, int, len, max, min, pow, range, round, sum, tuple),
     }
 )
+_IN_PYTHON = "Python computes this while the kernel is compiled: see that it can"
 _BY_ZERO = "between literals Python computes; integers of a kernel give 0: i32(a) // b, i32(a) % b"
 
 
@@ -63,7 +64,7 @@ def evaluate_in_python(
         reason = str(error) or "Python gives no reason"
         raise frame.error(
             ComptimeError, f"{type(error).__name__} while compiling: {reason}", at,
-            _BY_ZERO if isinstance(error, ZeroDivisionError) else "",
+            _BY_ZERO if isinstance(error, ZeroDivisionError) else _IN_PYTHON,
         ) from error  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from cubepy.errors import CubeNameError, CubeSyntaxError, CubeTypeError
 from cubepy.frontend.arrays import array_attribute
@@ -47,7 +47,14 @@ from cubepy.frontend.values import (
 from cubepy.frontend.variables import assign, is_assigned, read
 from cubepy.ir import BOOL, Op, OpenRegion, Region, Scalar, SlotType, ops
 
-__all__ = ["Condition", "local_function", "lower_condition", "reads_attributes", "unpacked"]
+__all__ = [
+    "Condition",
+    "local_function",
+    "lower_condition",
+    "reads_attributes",
+    "reads_inherited",
+    "unpacked",
+]
 
 
 @lowers_expression(ast.Constant)
@@ -82,6 +89,24 @@ def reads_attributes(reader: Reader) -> Reader:
     return reader
 
 
+Inherited = Callable[[Frame, ast.Call, str, ast.AST], Value]
+_INHERITED: list[Inherited] = []
+
+
+def reads_inherited(reader: Inherited) -> Inherited:
+    """Say which function reads what stands behind `super()`."""
+    _INHERITED.append(reader)
+    return reader
+
+
+def _is_super(node: ast.expr, frame: Frame) -> TypeGuard[ast.Call]:
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Name) or function.id != "super":
+        return False
+    found = lower_expression(frame, function)
+    return isinstance(found, Known) and found.value is builtins.super
+
+
 @lowers_expression(ast.Attribute)
 def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
     """`owner.name`: of a module or object known while compiling, of an array, of a named tuple."""
@@ -91,6 +116,9 @@ def lower_attribute(frame: Frame, node: ast.Attribute) -> Value:
         for name in path[used:]:
             value = known_attribute(frame, value, name, node)
         return from_python(frame, value, node)
+    super_call = node.value
+    if _is_super(super_call, frame):
+        return _INHERITED[0](frame, super_call, node.attr, node)
     owner = lower_expression(frame, node.value)
     if isinstance(owner, Poison):
         return POISON

@@ -155,6 +155,7 @@ def opened(frame: Frame, value: Value, at: ast.AST) -> Value:
         return TupleValue(items, maker)
     if is_struct(type(python)):
         parts = parts_of(Annotation(kind="struct", structure=type(python)))
+        frame.session.watch.fields(python)
         operands = [
             (name, part, Operand(from_python(frame, getattr(python, name), at), at))
             for name, part in parts

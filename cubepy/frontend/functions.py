@@ -13,7 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeVar
 
-from cubepy.errors import CubeSyntaxError, CubeTypeError, Diagnostic, SourceError
+from cubepy.errors import (
+    CubeSyntaxError,
+    CubeTypeError,
+    Diagnostic,
+    SourceError,
+    UnsupportedError,
+)
 from cubepy.frontend.annotations import Annotation, annotation_of, own_variables
 from cubepy.frontend.calls import Call, calls_functions, recursion
 from cubepy.frontend.captures import function_of, read_captures, source_of
@@ -49,6 +55,8 @@ __all__ = ["analysis_of", "lower_function", "lower_repeatedly", "start_frame"]
 T = TypeVar("T")
 _MAXIMUM_ATTEMPTS = 200
 _MAXIMUM_DEPTH = 64
+# Functions of cubepy that kernels run: complaints inside are about the call. Others are the host's.
+_LIBRARY = ("cubepy.std", "cubepy.frontend.stored_formats", "cubepy.frontend.layouts")
 
 
 def analysis_of(session: Session, node: FunctionNode) -> NameAnalysis:
@@ -149,6 +157,11 @@ def _parts(
     if isinstance(target, LocalFunction):
         return target.owner, target.node, target.captured()
     assert isinstance(target, FunctionType)
+    if _is_in(target, "cubepy.") and not _is_in(target, (*_LIBRARY, "cubepy.testing")):
+        raise frame.error(
+            UnsupportedError, f"{call.name} is a function of the host, which kernels cannot call",
+            call.node, "call it before the launch, outside of the kernel",
+        )  # fmt: skip
     source = source_of(target)
     return source, source.node, {}
 
@@ -171,7 +184,7 @@ def _instance(
     session.active.append(node)
     before = len(session.complaints)
     try:
-        with session.called_from(frame.loc(call.node)):
+        with session.called_from(frame.loc(call.node), _library_name(frame, source, call)):
             try:
                 made = _lower_instance(session, source, node, skeletons, generics=generics)
             except SourceError as error:
@@ -185,6 +198,16 @@ def _instance(
     if made.function is not None:
         session.functions.append(made.function)
     return made
+
+
+def _library_name(frame: Frame, source: KernelSource, call: Call) -> str:
+    """What a user calls a function of the device library; "" for others, and for its own calls."""
+    own = _is_in(source.function, _LIBRARY) and not _is_in(frame.source.function, _LIBRARY)
+    return call.name if own else ""
+
+
+def _is_in(function: FunctionType, modules: str | tuple[str, ...]) -> bool:
+    return (function.__module__ or "").startswith(modules)
 
 
 def _lower_instance(

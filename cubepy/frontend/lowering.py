@@ -29,6 +29,7 @@ from cubepy.frontend import overloads as _overloads  # noqa: F401
 from cubepy.frontend import python_functions as _python_functions  # noqa: F401
 from cubepy.frontend import statements as _statements  # noqa: F401
 from cubepy.frontend import struct_values as _struct_values  # noqa: F401
+from cubepy.frontend import superclasses as _superclasses  # noqa: F401
 from cubepy.frontend import texts as _texts  # noqa: F401
 from cubepy.frontend import vector_access as _vector_access  # noqa: F401
 from cubepy.frontend import vectors as _vectors  # noqa: F401

@@ -119,6 +119,7 @@ class _Reach:
         if isinstance(value, list | set | dict):
             self._pending.extend(_parts_of(value))  # just made, as all that is inside
         else:
+            self._watch.fields(value)
             for part in _parts_of(value):
                 self._read(part)
 
@@ -137,6 +138,7 @@ class _Reach:
         for name, member in list(vars(base).items()):
             if isinstance(member, _MEMBERS):
                 self._watch.attribute(cls, name)
+                self._watch.attribute(base, name)  # which super() finds
                 self._pending.append(member)
 
     def _class_of(self, value: Any) -> None:
@@ -209,6 +211,12 @@ class _Reach:
     def _attribute(self, owner: Any, name: str) -> None:
         self._watch.attribute(owner, name)  # also where it is not: it may come
         self._read(inspect.getattr_static(owner, name, ABSENT), f"{name!r}, ")
+        if not isinstance(owner, type):
+            return
+        for base in owner.__mro__[1:]:  # which super() finds
+            if name in vars(base) and not is_fixed(base.__module__):
+                self._watch.attribute(base, name)
+                self._read(vars(base)[name], f"{name!r}, ")
 
     def _read(self, value: Any, named: str = "") -> None:
         """What a name holds, or something inside a value."""

@@ -90,13 +90,19 @@ class Session:
         return self.exhausted or len(self.complaints) >= _MAXIMUM_COMPLAINTS
 
     @contextmanager
-    def called_from(self, loc: Loc) -> Iterator[None]:
-        """Complaints made inside get the call that led there."""
+    def called_from(self, loc: Loc, library: str = "") -> Iterator[None]:
+        """Complaints made inside get the call that led there.
+
+        Of a function of the device library, by its name, the first is a complaint about the call.
+        """
         before = len(self.complaints)
         yield
-        self.complaints[before:] = [
-            (kind, _through(diagnostic, loc)) for kind, diagnostic in self.complaints[before:]
-        ]
+        found = self.complaints[before:]
+        self.complaints[before:] = (
+            [(kind, _about(diagnostic, loc, library)) for kind, diagnostic in found[:1]]
+            if library
+            else [(kind, _through(diagnostic, loc)) for kind, diagnostic in found]
+        )
 
     def raise_complaints(self) -> None:
         """Raise every complaint as one error of the first one's class."""
@@ -150,3 +156,7 @@ def _through(diagnostic: Diagnostic, loc: Loc) -> Diagnostic:
         help=diagnostic.help,
         notes=diagnostic.notes,
     )
+
+
+def _about(diagnostic: Diagnostic, loc: Loc, library: str) -> Diagnostic:
+    return Diagnostic(message=f"{library}: {diagnostic.message}", loc=loc, help=diagnostic.help)

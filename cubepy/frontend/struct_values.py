@@ -40,7 +40,7 @@ from cubepy.frontend.structs import (
 from cubepy.frontend.values import Group, Known, Method, Poison, StructValue, Value, holds_poison
 from cubepy.ir import BOOL, Op, Scalar, ops
 
-__all__: list[str] = []
+__all__ = ["of_class"]
 
 
 # ── building ─────────────────────────────────────────────────────────────────────────────────────
@@ -176,18 +176,21 @@ def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | Non
             CubeNameError,
             f"{describe(owner)} has no field or method {name!r}",
             at,
-            did_you_mean(name, [*names, *_public(owner.maker)]),
+            did_you_mean(name, [*names, *_public(owner.maker)])
+            or f"its fields are {', '.join(names) or 'none'}",
         )
-    return _of_class(frame, owner, name, found, at)
+    made = of_class(frame, owner, name, found, at)
+    if made is not None:
+        return made
+    return from_python(frame, known_attribute(frame, owner.maker, name, at), at)
 
 
-def _of_class(frame: Frame, owner: Group, name: str, found: Any, at: ast.AST) -> Value:
+def of_class(frame: Frame, owner: Group, name: str, found: Any, at: ast.AST) -> Value | None:
+    """What an entry of a class is for an instance: a property's value or a method; else None."""
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
         return call_of(frame, Method(found.fget, owner), name, at)
     function = function_of(found)
-    if function is not None:
-        return Method(function, owner)
-    return from_python(frame, known_attribute(frame, owner.maker, name, at), at)
+    return Method(function, owner) if function is not None else None
 
 
 def _public(cls: Any) -> list[str]:

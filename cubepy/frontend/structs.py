@@ -61,6 +61,12 @@ def struct(cls: type[T]) -> type[T]:
     place = Loc(file=caller.f_code.co_filename, line=caller.f_lineno)
     if not isinstance(cls, type):
         raise _refused(f"cb.struct stands above a class, not {cls!r}", place)
+    if _is_known(cls):
+        raise _refused(
+            f"cb.struct stands above a class of yours, not {cls.__module__}.{cls.__qualname__}",
+            place,
+            "write a class with fields of that type",
+        )
     if "__dataclass_fields__" not in cls.__dict__:
         try:
             with late_import:
@@ -74,6 +80,12 @@ def struct(cls: type[T]) -> type[T]:
     local = {} if caller.f_locals is caller.f_globals else _mentioned(cls, caller.f_locals)
     _ORIGINS[cls] = _Origin(place=place, names=caller.f_globals, local=local)
     return cls
+
+
+def _is_known(cls: type) -> bool:
+    """Whether a class of Python, NumPy or cubepy is there already, as one just written is not."""
+    names = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
+    return is_fixed(cls.__module__) and names.get(cls.__name__) is cls
 
 
 def _mentioned(cls: type, names: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -103,7 +103,9 @@ def _elements(frame: Frame, operands: Sequence[Operand]) -> list[Operand]:
 def lower_vector(frame: Frame, call: Call) -> Value:
     """`cb.vector(a, b, …)`: of the type that its elements have in common."""
     if call.keywords or not call.positional:
-        raise frame.error(CubeTypeError, "cb.vector takes its elements", call.node)
+        raise frame.error(
+            CubeTypeError, "cb.vector takes its elements", call.node, "write cb.vector(a, b, …)"
+        )
     return vector_of(frame, _elements(frame, call.positional), call.node)
 
 

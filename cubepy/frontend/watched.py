@@ -39,13 +39,13 @@ def is_fixed(module: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Watched:
-    """Variables of namespaces (and a name), of closures, and parts of functions (and which one),
-    each with what it held.
+    """Variables of namespaces (and a name), of closures, and parts of functions or slots of
+    instances (and which one), each with what it held.
     """
 
     names: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()
     cells: tuple[tuple[types.CellType, Any], ...] = ()
-    parts: tuple[tuple[types.FunctionType, str, Any], ...] = ()
+    parts: tuple[tuple[object, str, Any], ...] = ()
 
     def unchanged(self) -> bool:
         """Whether each still holds that very object. An equal one counts as a change."""
@@ -56,8 +56,8 @@ class Watched:
 
     def rest_unchanged(self) -> bool:
         """Whether what is no name does."""
-        for function, part, value in self.parts:
-            if getattr(function, part) is not value:
+        for holder, part, value in self.parts:
+            if getattr(holder, part, ABSENT) is not value:
                 return False
         return all(_content(cell) is value for cell, value in self.cells)
 
@@ -93,7 +93,7 @@ class Watch:
     def __init__(self) -> None:
         self._names: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
         self._cells: dict[int, tuple[types.CellType, Any]] = {}
-        self._parts: dict[tuple[int, str], tuple[types.FunctionType, str, Any]] = {}
+        self._parts: dict[tuple[int, str], tuple[object, str, Any]] = {}
 
     def name(self, namespace: Mapping[str, Any], name: str, *held: Any) -> None:
         """A name in a namespace, whether it is there or not; `held` is what it held when read."""
@@ -130,10 +130,23 @@ class Watch:
         if isinstance(owner, type):
             self._class(owner, name)
         elif name in getattr(owner, "__dataclass_fields__", {}):
-            return  # of a frozen one
+            self._field(owner, name)  # of a frozen one, which object.__setattr__ can change
+            return
         elif _can_get(owner, name):
             self.name(vars(owner), name)
         self._class(type(owner), name)
+
+    def fields(self, owner: object) -> None:
+        """All fields of a frozen instance that is taken apart."""
+        if not is_fixed(type(owner).__module__):
+            for name in getattr(owner, "__dataclass_fields__", {}):
+                self._field(owner, name)
+
+    def _field(self, owner: object, name: str) -> None:
+        if name in getattr(owner, "__dict__", {}):
+            self.name(vars(owner), name)
+        elif hasattr(owner, name):  # it stands in a slot
+            self._parts.setdefault((id(owner), name), (owner, name, getattr(owner, name)))
 
     def _class(self, cls: type, name: str) -> None:
         """A name of a class: in the first of its bases that has it, and not in those before."""

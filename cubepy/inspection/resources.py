@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from cubepy.compiler import Stages
@@ -58,7 +58,7 @@ def resources_of(stages: Stages, code: MachineCode | None) -> Resources:
         cube_units=prod(kernel.cube_dim),
         operations=len(every),
         argument_bytes=8 * len(artifact.abi.words),
-        shared_bytes=sum(_size(op) for op in every if op.opdef is ops.SHARED),
+        shared_bytes=_shared(every),
         private_bytes=sum(_size(op) for op in every if op.opdef is ops.LOCAL_ARRAY),
         arena_bytes=artifact.arena_bytes,
         text_lines=artifact.text.count("\n"),
@@ -69,6 +69,16 @@ def resources_of(stages: Stages, code: MachineCode | None) -> Resources:
 def _ops(kernel: Kernel) -> Iterator[Op]:
     for body in (kernel.body, *(function.body for function in kernel.functions)):
         yield from walk(body)
+
+
+def _shared(every: Sequence[Op]) -> int:
+    """Bytes of shared arrays; those of one place are not alive at once."""
+    places: dict[object, int] = {}
+    for op in every:
+        if op.opdef is ops.SHARED:
+            place = op.attrs.get("place", op)
+            places[place] = max(places.get(place, 0), _size(op))
+    return sum(places.values())
 
 
 def _size(op: Op) -> int:

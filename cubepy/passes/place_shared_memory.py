@@ -36,16 +36,31 @@ After::
     }
 
 Shared arrays of one type whose lifetimes do not overlap are one array: a kernel then needs room for
-the most that is alive at once. Between the last use of one and the first of the next all units must
-meet, so a barrier has to stand there that the kernel has anyway. An array that a loop or a branch
-uses is alive from its beginning to its end.
+the most that is alive at once. Arrays of different types stay apart in IR and get the number of a
+place and its bytes, `[place=0, room=32]`; where a target's memory is bytes they lie in one place.
+Between the last use of one and the first of the next all units must meet, so a barrier has to stand
+there that the kernel has anyway. An array that a loop or a branch uses is alive from its beginning
+to its end. Whatever moves loads and stores comes before this pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 
-from cubepy.ir import Kernel, Op, Region, Rewriter, ops, rewrite, walk
+from cubepy.ir import (
+    Kernel,
+    Op,
+    Region,
+    Rewriter,
+    SharedType,
+    Type,
+    freeze_attrs,
+    ops,
+    rebuilt,
+    rewrite,
+    walk,
+)
 from cubepy.passes.context import PassContext
 from cubepy.records import dataclass
 
@@ -54,27 +69,19 @@ __all__ = ["place_shared_memory"]
 
 def place_shared_memory(kernel: Kernel, context: PassContext) -> Kernel:
     """Let shared arrays take the place of others that nobody uses any more."""
-    lives = list(_lives(kernel.body))
-    places: list[_Life] = []
-    taken: dict[Op, _Life] = {}
+    lives = sorted(_lives(kernel.body), key=lambda life: life.first)
     barriers = [at for at, op in enumerate(kernel.body.ops) if op.opdef is ops.SYNC_CUBE]
-    for life in sorted(lives, key=lambda life: life.first):
-        free = next((place for place in places if place.is_free_for(life, barriers)), None)
-        if free is None:
-            places.append(life)
-            taken[life.array] = life
+    places: list[_Place] = []
+    for life in lives:
+        free = [place for place in places if place.is_free_for(life, barriers)]
+        alike = [place for place in free if place.has(life.array)]
+        if free:
+            (alike or free)[0].take(life)
         else:
-            free.last = life.last
-            taken[life.array] = free
+            places.append(_Place(arrays=[life.array], last=life.last))
     if len(places) == len(lives):
         return kernel
-    made: dict[int, Op] = {}
-
-    def declare(op: Op, rewriter: Rewriter) -> Op:
-        place = taken.get(rewriter.original)
-        return op if place is None else made.setdefault(id(place), op)
-
-    return rewrite(kernel, {ops.SHARED: declare})
+    return rewrite(kernel, {ops.SHARED: _declaring(places)})
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -85,10 +92,55 @@ class _Life:
     first: int
     last: int
 
-    def is_free_for(self, other: _Life, barriers: list[int]) -> bool:
-        """Whether another array may begin where this one has ended."""
-        met = any(self.last < barrier < other.first for barrier in barriers)
-        return met and self.array.type == other.array.type
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Place:
+    """Arrays of which one is alive at a time, and the statement that uses the place last."""
+
+    arrays: list[Op]
+    last: int
+
+    def is_free_for(self, life: _Life, barriers: list[int]) -> bool:
+        """Whether another array may begin where the last one has ended."""
+        return any(self.last < barrier < life.first for barrier in barriers)
+
+    def has(self, array: Op) -> bool:
+        """Whether one of that type has been here."""
+        return any(array.type == known.type for known in self.arrays)
+
+    def take(self, life: _Life) -> None:
+        """One more."""
+        self.arrays.append(life.array)
+        self.last = life.last
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether its arrays are of several types."""
+        return any(array.type != self.arrays[0].type for array in self.arrays)
+
+
+def _declaring(places: list[_Place]) -> Callable[[Op, Rewriter], Op]:
+    """A rule that leaves one array of each type in a place, and says what mixed ones share."""
+    mixed = [place for place in places if place.is_mixed]
+    home = {array: place for place in places for array in place.arrays}
+    made: dict[tuple[int, Type], Op] = {}
+
+    def declare(op: Op, rewriter: Rewriter) -> Op:
+        place = home.get(rewriter.original)
+        if place is None or place.arrays == [rewriter.original]:
+            return op
+        key = (id(place), op.type)
+        if key not in made and place in mixed:
+            shared = {"place": mixed.index(place), "room": max(map(_bytes, place.arrays))}
+            op = rewriter.place(rebuilt(op, attrs=freeze_attrs({**op.attrs, **shared})))
+        return made.setdefault(key, op)
+
+    return declare
+
+
+def _bytes(array: Op) -> int:
+    assert isinstance(array.type, SharedType)
+    return math.prod(array.type.shape) * array.type.element.size
 
 
 def _lives(body: Region) -> Iterator[_Life]:

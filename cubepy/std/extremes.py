@@ -12,36 +12,32 @@ import cubepy as cb
 
 __all__ = ["argmax", "argmin"]
 
-_FLOATS = (cb.f16, cb.bf16, cb.f32, cb.f64)
-
 
 def argmin(*values: Any) -> Any:
     """The number, from 0 on, of the least value; of the first NaN if there is one."""
     items = values[0] if len(values) == 1 else values
-    kind = min(items).dtype
-    best = cb.cast(kind, items[0])
+    least = min(items)
     place = cb.index(0)
-    for k in cb.unroll(range(1, len(items))):
-        value = cb.cast(kind, items[k])
-        if not (value >= best or _is_nan(best)):
-            best = value
+    for k in cb.unroll(range(len(items) - 1, -1, -1)):
+        if max(items[k], least) == least:  # not above the least, whatever their types
             place = cb.index(k)
-    return place
+    return _first_nan(items, place)
 
 
 def argmax(*values: Any) -> Any:
     """The number, from 0 on, of the greatest value; of the first NaN if there is one."""
     items = values[0] if len(values) == 1 else values
-    kind = max(items).dtype
-    best = cb.cast(kind, items[0])
+    greatest = max(items)
     place = cb.index(0)
-    for k in cb.unroll(range(1, len(items))):
-        value = cb.cast(kind, items[k])
-        if not (value <= best or _is_nan(best)):
-            best = value
+    for k in cb.unroll(range(len(items) - 1, -1, -1)):
+        if min(items[k], greatest) == greatest:
+            place = cb.index(k)
+    return _first_nan(items, place)
+
+
+def _first_nan(items: Any, otherwise: Any) -> Any:
+    place = otherwise
+    for k in cb.unroll(range(len(items) - 1, -1, -1)):
+        if items[k] != items[k]:
             place = cb.index(k)
     return place
-
-
-def _is_nan(value: Any) -> Any:
-    return cb.isnan(value) if value.dtype in _FLOATS else False

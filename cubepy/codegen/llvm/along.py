@@ -10,6 +10,7 @@ from __future__ import annotations
 from cubepy.codegen.llvm.bounds import lanes_below
 from cubepy.codegen.llvm.division import INTEGER
 from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.ir import Op, Scalar, ops
 from cubepy.ir.analyses import UNIFORM, part
 
@@ -26,7 +27,7 @@ def divide_along(gang: Gang, op: Op) -> bool:
     if gang.values[left].shape != part(1) or gang.values[right].shape != UNIFORM:
         return False
     divisor, bases = gang.scalar(right), gang.bases(left)
-    starts = [_start(gang, scalar, base, divisor) for base in bases]
+    starts = _starts(gang, scalar, bases, divisor)
     few, many, join = gang.fresh_labels("near", "far", "join")
     gang.w.branch(_is_near(gang, scalar, bases, divisor), few, many, likely=True)
     gang.w.begin(few)
@@ -47,11 +48,27 @@ def divide_along(gang: Gang, op: Op) -> bool:
     return True
 
 
-def _start(gang: Gang, scalar: Scalar, base: str, divisor: str) -> tuple[str, str]:
-    """Quotient and remainder of a part's first lane."""
+def _starts(
+    gang: Gang, scalar: Scalar, bases: tuple[str, ...], divisor: str
+) -> list[tuple[str, str]]:
+    """Quotient and remainder of each part's first lane, for divisors of at least the lanes."""
+    least = gang.one.call(
+        "smax" if scalar.is_signed else "umax", scalar, divisor, str(gang.layout.lanes)
+    )
+    return [_start(gang.one, scalar, base, least) for base in bases]
+
+
+def _start(one: Lanes, scalar: Scalar, base: str, divisor: str) -> tuple[str, str]:
+    quotient = one.instruction("sdiv" if scalar.is_signed else "udiv", scalar, base, divisor)
+    product = one.instruction("mul", scalar, quotient, divisor)
+    remainder = one.instruction("sub", scalar, base, product)
+    if not scalar.is_signed:
+        return quotient, remainder
+    negative = one.instruction("ashr", scalar, remainder, str(scalar.bits - 1))
+    moved = one.instruction("and", scalar, negative, divisor)
     return (
-        INTEGER["floor_div"](gang.one, scalar, base, divisor),
-        INTEGER["floor_mod"](gang.one, scalar, base, divisor),
+        one.instruction("add", scalar, quotient, negative),
+        one.instruction("add", scalar, remainder, moved),
     )
 
 

@@ -3,7 +3,8 @@
 Vector integer division goes through floats where the quotient is exact there (LLVM has only scalar
 division): 8- and 16-bit through f32, 32-bit through f64. The distance of a quotient that is not an
 integer from the next integer is at least 1/b, more than the rounding error of the division, so
-truncation gives the right integer.
+truncation gives the right integer. Vectors of 64 bits, which take a division a lane, are functions
+of their own: one copy a module, however often a kernel divides.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cubepy.codegen.llvm.lanes import Lanes
+from cubepy.codegen.llvm.writer import Writer
 from cubepy.ir import F32, F64, Scalar
+from cubepy.records import replace
 
 __all__ = ["FLOAT", "INTEGER", "power"]
 
@@ -113,11 +116,31 @@ def floor_mod(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
     return lanes.select(_adjusts(lanes, scalar, remainder, b), scalar, moved, remainder)
 
 
-INTEGER: dict[str, Callable[[Lanes, Scalar, str, str], str]] = {
-    "trunc_div": trunc_div,
-    "trunc_rem": trunc_rem,
-    "floor_div": floor_div,
-    "floor_mod": floor_mod,
+Division = Callable[[Lanes, Scalar, str, str], str]
+
+
+def _once(name: str, divide: Division) -> Division:
+    """The same, where it is a division a lane as a function of the module."""
+
+    def divided(lanes: Lanes, scalar: Scalar, a: str, b: str) -> str:
+        if not lanes.lanes or scalar.bits < 64 or b.startswith("splat"):
+            return divide(lanes, scalar, a, b)
+        sign, type = "s" if scalar.is_signed else "u", lanes.type(scalar)
+        function = f"@cubepy.{sign}{name}.{lanes.suffix(scalar)}"
+        if function not in lanes.declared:
+            inside = replace(lanes, w=Writer())
+            inside.w.line(f"ret {type} {divide(inside, scalar, '%a', '%b')}")
+            body = "\n".join(line for line, _ in inside.w.flatten())
+            head = f"define internal {type} {function}({type} %a, {type} %b) noinline #0"
+            lanes.declared[function] = f"{head} {{\n{body}\n}}"
+        return lanes.w.value(f"call {type} {function}({type} {a}, {type} {b})")
+
+    return divided
+
+
+INTEGER: dict[str, Division] = {
+    divide.__name__: _once(divide.__name__, divide)
+    for divide in (trunc_div, trunc_rem, floor_div, floor_mod)
 }
 
 

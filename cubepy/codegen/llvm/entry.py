@@ -19,7 +19,7 @@ from cubepy.codegen.llvm.segments import emit_segmented, needs_segments
 from cubepy.codegen.llvm.task_loop import close_task_loop, open_task_loop
 from cubepy.codegen.llvm.versions import Versions, shared_bytes
 from cubepy.codegen.llvm.writer import Writer
-from cubepy.ir import Access, BufferType, Kernel, ops, walk
+from cubepy.ir import Access, BufferType, Kernel, Op, ops, walk
 from cubepy.target import Artifact, Target, WordKind, abi_of
 
 __all__ = ["emit_cpu"]
@@ -63,9 +63,14 @@ def emit_cpu(kernel: Kernel, target: Target) -> Artifact:
 
 
 def _place_shared(kernel: Kernel, module: Module) -> None:
+    """Room in the arena; arrays of one place, of which one is alive at a time, share it."""
+    first: dict[object, Op] = {}
     for op in walk(kernel.body):
         if op.opdef is ops.SHARED:
-            module.reserve(op, shared_bytes(op))
+            room = op.attrs.get("room")
+            home = first.setdefault(op.attrs.get("place", op), op)
+            size = room if isinstance(room, int) else shared_bytes(op)
+            module.arena[op] = module.reserve(home, size)
 
 
 # ── cubes ───────────────────────────────────────────────────────────────────────────────────────

@@ -67,7 +67,14 @@ def _shared(kernel: OpenclKernel, body: Body, op: Op) -> None:
             -(-count * scalar.size // 4) * 4 // scalar.size,
             " __attribute__((aligned(4)))",
         )
-    kernel.locals[name] = f"local {memory_type(scalar)} {name}[{count}]{aligned};"
+    room = op.attrs.get("room")
+    if isinstance(room, int):  # one of several arrays of which one is alive at a time
+        place = f"place{op.attrs['place']}"
+        kernel.locals[place] = f"local ulong {place}[{-(-room // 8)}];"
+        cell = f"local {memory_type(scalar)}"
+        kernel.locals[name] = f"{cell} *const {name} = ({cell} *){place};"
+    else:
+        kernel.locals[name] = f"local {memory_type(scalar)} {name}[{count}]{aligned};"
     kernel.bind_memory(op, Memory.of_shape(name, memory, "local", memory.shape))
 
 

@@ -392,7 +392,118 @@ _CONTAINERS = [
     )
 ]
 
-CASES = (*_NAMES, *_ATTRIBUTES, *_INSTANCES, *_FUNCTIONS, *_MODULES, *_PYTHON, *_CONTAINERS)
+_HEAD_OF_INSTANCES = """
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slim:
+    x: float = 2.0
+    def m(self): return self.x
+SLIM = Slim()
+@dataclasses.dataclass(frozen=True)
+class Deep:
+    f: Any = F(2.0)
+    t: Any = (F(2.0), 1.0)
+DEEP = Deep()
+put = object.__setattr__
+put(FROZEN, "extra", 2.0)
+def held(c=FROZEN): return c.x
+def computes_field(): return FROZEN.x
+def computes_name(): return getattr(FROZEN, "ex" + "tra")
+class Above(F):
+    def m(self, v): return super().m(v) + 0.0
+    @property
+    def p(self): return super().p
+ABOVE = Above()
+class Sub(C):
+    @classmethod
+    def c(cls, v): return super().c(v)
+    @staticmethod
+    def s(v): return super(Sub, Sub).s(v)
+@cb.struct
+class Structure(S):
+    def m(self, v): return super().m(v)
+def computes_super(): return ABOVE.m(1.0)
+def computes_class(): return Sub.c(1.0)
+FIRST, KEY = operator.itemgetter(0), operator.itemgetter("K")
+CALLS, PART = operator.methodcaller("g", 1.0), operator.attrgetter("f.x")
+def computes_item(): return FIRST(PAIR)
+def computes_protocol(): return FIRST(FROZEN)
+def computes_call(): return CALLS(FROZEN)
+def computes_part(): return PART(DEEP)
+def computes_getters(): return operator.methodcaller("g", operator.attrgetter("K")(C))(FROZEN)
+def computes_table(): return FIRST(TABLE)
+def computes_key(): return KEY(LOOKUP)
+"""
+_FIELD = "put(FROZEN, 'x', 5.0)"
+_STRUCT = "put(STRUCT, 'x', 5.0)"
+
+_CHANGED_INSTANCES = [
+    _case(value, change, before=_HEAD_OF_INSTANCES, refused=refused)
+    for value, change, refused in (
+        ("FROZEN.x", _FIELD, False),
+        ("FROZEN.p", _FIELD, False),
+        ("FROZEN.extra", "put(FROZEN, 'extra', 5.0)", False),
+        ("FROZEN.K", "put(FROZEN, 'K', 5.0)", False),
+        ("FROZEN.m(1.0)", "put(FROZEN, 'K', 5.0)", False),
+        ("FROZEN.m(1.0)", "put(FROZEN, 'm', replaced)", False),
+        ("(FROZEN,)[0].x", _FIELD, False),
+        ("held()", _FIELD, False),
+        ("STRUCT.x", _STRUCT, False),
+        ("STRUCT.m(1.0)", _STRUCT, False),
+        ("STRUCT * 2.0", _STRUCT, False),
+        ("STRUCT.K", "put(STRUCT, 'K', 5.0)", False),
+        ("SLIM.x", "put(SLIM, 'x', 5.0)", False),
+        ("SLIM.m()", "put(SLIM, 'x', 5.0)", False),
+        ("DEEP.f.x", "put(DEEP.f, 'x', 5.0)", False),
+        ("DEEP.f.x", "put(DEEP, 'f', F(5.0))", False),
+        ("DEEP.t[0].x", "put(DEEP.t[0], 'x', 5.0)", False),
+        ("cb.comptime(computes_field())", _FIELD, False),
+        ("cb.comptime(computes_name())", "put(FROZEN, 'extra', 5.0)", False),
+        ("ABOVE.m(1.0)", "F.K = 5.0", False),
+        ("ABOVE.m(1.0)", "F.m = replaced", False),
+        ("ABOVE.p", "F.K = 5.0", False),
+        ("Sub.c(1.0)", "C.c = classmethod(replaced)", False),
+        ("Sub.c(1.0)", "Base.K = 5.0", False),
+        ("Sub.s(1.0)", "C.s = staticmethod(replaced)", False),
+        ("Structure(f32(1.0)).m(1.0)", "S.K = 5.0", False),
+        ("Structure(f32(1.0)).m(1.0)", "S.m = replaced", False),
+        ("cb.comptime(computes_super())", "F.K = 5.0", False),
+        ("cb.comptime(computes_super())", "F.m = replaced", False),
+        ("cb.comptime(computes_class())", "C.c = classmethod(replaced)", False),
+        ("cb.comptime(computes_item())", "PAIR = (5.0,)", False),
+        ("cb.comptime(computes_protocol())", _BUMP, False),
+        ("cb.comptime(computes_call())", _BUMP, False),
+        ("cb.comptime(computes_call())", "F.g = replaced", False),
+        ("cb.comptime(computes_part())", "put(DEEP.f, 'x', 5.0)", False),
+        ("cb.comptime(computes_part())", "put(DEEP, 'f', F(5.0))", False),
+        ("cb.comptime(computes_getters())", "Base.K = 5.0", False),
+        ("cb.comptime(computes_getters())", "F.g = replaced", False),
+        ("cb.comptime(computes_table())", "TABLE[0] = 5.0", True),
+        ("cb.comptime(computes_key())", "LOOKUP['K'] = 5.0", True),
+    )
+] + [
+    _case(value, change, before=_HEAD_OF_INSTANCES, inner=inner, parameters=parameters,
+          arguments=arguments)
+    for value, change, inner, parameters, arguments in (
+        ("s.x", _STRUCT, "s = STRUCT", "", ()),
+        ("s.x", _STRUCT, "pass", "s: S", ("STRUCT",)),
+        ("c.x", _FIELD, "pass", "c: Comptime[Any]", ("FROZEN",)),
+        ("c.x", "put(SLIM, 'x', 5.0)", "pass", "c: Comptime[Any]", ("SLIM",)),
+        ("c.f.x", "put(DEEP.f, 'x', 5.0)", "pass", "c: Comptime[Any]", ("DEEP",)),
+        ("c.extra", "put(FROZEN, 'extra', 5.0)", "pass", "c: Comptime[Any]", ("FROZEN",)),
+        ("s.m(1.0)", "S.m = replaced", "pass", "s: Structure", ("Structure(1.0)",)),
+    )
+]  # fmt: skip
+
+CASES = (
+    *_NAMES,
+    *_ATTRIBUTES,
+    *_INSTANCES,
+    *_FUNCTIONS,
+    *_MODULES,
+    *_PYTHON,
+    *_CONTAINERS,
+    *_CHANGED_INSTANCES,
+)
 
 
 def module_of(case: Case) -> dict[str, Any]:

@@ -11,30 +11,46 @@ from cubepy.errors import RuntimeUnavailable
 from cubepy.target import Target
 
 UNITS = 64
+MIXED = ("f32", "i32", "u16", "u32")
 
 
-def kernel_of(phases: list[tuple[int, int]], *, barrier: bool = True) -> str:
+def kernel_of(
+    phases: list[tuple[int, int]], *, barrier: bool = True, types: tuple[str, ...] = ("f32",)
+) -> str:
     """Each phase puts values into array `number`, turned by some units, and reads them."""
     arrays = sorted({number for number, _ in phases})
-    declared = "".join(f"    s{number} = cb.shared(f32, {UNITS})\n" for number in arrays)
-    body = ""
+    declared = body = ""
+    for number in arrays:
+        kind, more = types[number % len(types)], number * (len(types) > 1)
+        declared += f"    s{number} = cb.shared({kind}, {UNITS + more})\n"
     for number, turn in phases:
-        body += f"    s{number}[u] = v\n    cb.sync_cube()\n"
-        body += f"    v = s{number}[(u + {turn}) % {UNITS}] + {turn}.0\n"
+        kind = types[number % len(types)]
+        body += f"    s{number}[u] = {kind}(v)\n    cb.sync_cube()\n"
+        body += f"    v = f32(s{number}[(u + {turn}) % {UNITS}]) + {turn}.0\n"
         body += "    cb.sync_cube()\n" if barrier else ""
     return (
-        "import cubepy as cb\nfrom cubepy import Array, f32\n@cb.cube\n"
+        "import cubepy as cb\nfrom cubepy import Array, f32, i32, u16, u32\n@cb.cube\n"
         f"def kernel(x: Array[f32]):\n    u = cb.UNIT_POS\n{declared}    v = x[u]\n{body}"
         "    x[u] = v\n"
     )
 
 
-def arrays_left(text: str, target: str) -> int:
+def arrays(text: str, target: str) -> list[ir.Op]:
     source = frontend.capture(cb.exec(text, {})["kernel"])
     options = frontend.LaunchOptions(cube_dim=(UNITS, 1, 1))
     specialization = frontend.specialize(source, {"x": np.zeros(UNITS, np.float32)}, options)
     built = compiler.build(source, specialization, Target.parse(target)).optimized
-    return sum(op.opdef is ir.ops.SHARED for op in ir.walk(built.body))
+    return [op for op in ir.walk(built.body) if op.opdef is ir.ops.SHARED]
+
+
+def arrays_left(text: str, target: str) -> int:
+    return len(arrays(text, target))
+
+
+def room(text: str, target: str) -> int:
+    """Bytes of all places together."""
+    places = {op.attrs.get("place", op): op.attrs["room"] for op in arrays(text, target)}
+    return sum(size for size in places.values() if isinstance(size, int))
 
 
 @pytest.mark.parametrize("target", ["cpu:x86-64-v3", "opencl", "wgsl"])
@@ -56,25 +72,26 @@ def test_arrays_without_a_barrier_between_stay_apart(target: str) -> None:
     assert arrays_left(looped, target) == 2
 
 
-def test_arrays_of_other_types_or_shapes_stay_apart() -> None:
-    text = kernel_of([(0, 1), (1, 2)])
-    for other in ("cb.shared(cb.i32, 64)", "cb.shared(f32, 65)"):
-        changed = text.replace("s1 = cb.shared(f32, 64)", f"s1 = {other}")
-        changed = changed.replace("s1[u] = v", "s1[u] = s1.dtype(v)").replace(
-            "= s1[", "= 1.0 * f32(s1["
-        )
-        changed = changed.replace("% 64] + 2", "% 64]) + 2")
-        assert arrays_left(changed, "cpu:x86-64-v3") == 2
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "opencl"])
+def test_arrays_of_other_types_or_shapes_share_bytes(target: str) -> None:
+    phases = [(k, k + 1) for k in range(4)]
+    text = kernel_of(phases, types=MIXED)
+    assert arrays_left(text, target) == 4
+    assert room(text, target) == 4 * (UNITS + 3)
+    names = cb.exec(text, {})
+    stages = names["kernel"][1, UNITS].inspect(np.zeros(UNITS, np.float32), target=target)
+    assert stages.resources.shared_bytes == 4 * (UNITS + 3)
 
 
-@pytest.mark.parametrize("device", ["reference", "cpu", "opencl", "wgpu"])
-def test_contents_stay_right(device: str) -> None:
+@pytest.mark.parametrize("device", ["reference", "cpu", "opencl", "opencl:1", "wgpu"])
+@pytest.mark.parametrize("types", [("f32",), MIXED], ids=["f32", "mixed"])
+def test_contents_stay_right(device: str, types: tuple[str, ...]) -> None:
     try:
         cb.device(device)
     except RuntimeUnavailable as problem:
         pytest.skip(str(problem))
     draw = random.Random(3)
-    for _ in range(6):
+    for _ in range(3):
         phases = [
             (draw.randrange(4), draw.randrange(1, UNITS)) for _ in range(draw.randrange(2, 8))
         ]
@@ -82,7 +99,7 @@ def test_contents_stay_right(device: str) -> None:
         expected = x.copy()
         for _, turn in phases:
             expected = np.roll(expected, -turn) + np.float32(turn)
-        kernel = cb.exec(kernel_of(phases), {})["kernel"]
+        kernel = cb.exec(kernel_of(phases, types=types), {})["kernel"]
         kernel[1, UNITS](x) if device == "cpu" else kernel.launch(
             x, cube_count=1, cube_dim=UNITS, device=device
         )
