@@ -1,7 +1,7 @@
 """When launches ended, by the device's own clock, and events that tell it.
 
-The last pass of every launch writes a timestamp into the next place of a ring, which costs nothing
-until somebody asks. A device without timestamps has the time of this process.
+From the first time that somebody asks, the last pass of every launch writes a timestamp into the
+next place of a ring. A device without timestamps has the time of this process.
 """
 
 from __future__ import annotations
@@ -38,10 +38,14 @@ class Clock:
         self._tick = float(period) * 1e-9
         self._next = 0
         self._last: Moment | None = None
+        self._asked = False
         self._waiting: weakref.WeakValueDictionary[int, Moment] = weakref.WeakValueDictionary()
 
-    def writes(self) -> Mapping[str, object]:
-        """What tells a pass to write down when it ends."""
+    def wanted(self) -> Mapping[str, object] | None:
+        """What tells the pass of a launch to write down when it ends; None if nobody asks."""
+        return self._writes() if self._asked else None
+
+    def _writes(self) -> Mapping[str, object]:
         place, self._next = self._next, (self._next + 1) % _PLACES
         if place in self._waiting:  # somebody may still ask for what stands there
             self._waiting[place].read()
@@ -50,10 +54,11 @@ class Clock:
         return {"query_set": self._queries, "end_of_pass_write_index": place}
 
     def last(self) -> Moment:
-        """The end of the last launch; of nothing, if there was none."""
+        """The end of the last launch; of a pass of nothing behind it, if this is new."""
+        self._asked = True
         if self._last is None:
             encoder = self._device.create_command_encoder()
-            encoder.begin_compute_pass(timestamp_writes=self.writes()).end()
+            encoder.begin_compute_pass(timestamp_writes=self._writes()).end()
             self._device.queue.submit([encoder.finish()])
         assert self._last is not None
         return self._last

@@ -8,7 +8,7 @@ from typing import Any
 
 import wgpu
 
-from cubepy.runtime import ArrayBinding
+from cubepy.ir import BufferType
 from cubepy.target import ArrayGroup, Artifact, Extra, array_groups
 from cubepy_wgpu.clock import Clock
 
@@ -33,24 +33,24 @@ class Code:
             size=8 * len(artifact.abi.words) + _EXTRAS.size, usage=_USES
         )
         self._given: tuple[Sequence[Any], Any] = ((), None)
+        self._written: tuple[bytes, Any] = (b"", None)
+        arrays = [n for n, each in enumerate(artifact.abi.types) if isinstance(each, BufferType)]
+        self._bindings = [arrays.index(group.arguments[0]) for group in self.groups]
 
-    def memories(self, arrays: Sequence[ArrayBinding | None]) -> list[Any]:
-        """The memory of each binding; `arrays` has None for scalars."""
-        found = []
-        for group in self.groups:
-            array = arrays[group.arguments[0]]
-            assert array is not None
-            found.append(array.memory)
-        return found
+    def memories(self, arrays: Sequence[Any]) -> list[Any]:
+        """The memory of each binding, from those of all arrays in order."""
+        return [arrays[number] for number in self._bindings]
 
     def encode(self, memories: Sequence[Any], words: bytes, parts: Iterable[Any]) -> None:
         """Give the queue the parts of a launch."""
         bound = self._bound(memories)
         queue = self._device.queue
         for first, count in parts:
-            queue.write_buffer(self._block, 0, words + _EXTRAS.pack(*first, 0))
+            if self._written != (words, first):
+                queue.write_buffer(self._block, 0, words + _EXTRAS.pack(*first, 0))
+                self._written = (words, first)
             encoder = self._device.create_command_encoder()
-            stamped = self._clock.writes() if self._clock else None
+            stamped = self._clock.wanted() if self._clock else None
             work = encoder.begin_compute_pass(timestamp_writes=stamped)
             work.set_pipeline(self._pipeline)
             work.set_bind_group(0, bound)
@@ -60,6 +60,8 @@ class Code:
 
     def _bound(self, memories: Sequence[Any]) -> Any:
         before, bound = self._given
+        if before is memories:
+            return bound
         if len(before) == len(memories) and all(
             one is other for one, other in zip(before, memories, strict=True)
         ):
@@ -73,5 +75,5 @@ class Code:
         ]
         layout = self._pipeline.get_bind_group_layout(0)
         bound = self._device.create_bind_group(layout=layout, entries=entries)
-        self._given = (tuple(memories), bound)
+        self._given = (memories, bound)
         return bound

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,11 +31,18 @@ from cubepy.runtime import (
     report_block,
     write_prints,
 )
-from cubepy.target import Artifact, Target
+from cubepy.target import Artifact, Target, WordKind
 from cubepy_wgpu.clock import FEATURE, Clock, Moment, TimedEvent, WgpuStream
 from cubepy_wgpu.code import Code
-from cubepy_wgpu.driver import build, explained, find_adapters, open_device
-from cubepy_wgpu.parts import parts_of
+from cubepy_wgpu.driver import (
+    DRIVER_ERRORS,
+    build,
+    error_for,
+    explained,
+    find_adapters,
+    open_device,
+)
+from cubepy_wgpu.parts import Part, parts_of
 from cubepy_wgpu.probe import features_of_device, probed
 
 __all__ = ["WgpuDevice", "WgpuRuntime", "runtime"]
@@ -43,6 +50,7 @@ __all__ = ["WgpuDevice", "WgpuRuntime", "runtime"]
 _USES = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 # Memories are as long as a multiple of this, so that every word of them is theirs.
 _ROUNDED = 64
+_SIZES = (WordKind.SHAPE, WordKind.STRIDE)
 Octets = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -164,25 +172,56 @@ class WgpuDevice(Device):
             return
         artifact: Artifact = kernel.artifact
         code: Code = kernel.handle
-        self._check_sizes(artifact, grid, bindings)
         words = pack(artifact.abi, bindings, grid, [0] * len(bindings)).tobytes()
-        arrays = [each if isinstance(each, ArrayBinding) else None for each in bindings]
+        self._check_units(artifact, grid)
+        self._check_sizes(artifact, words)
+        arrays = [each.memory for each in bindings if isinstance(each, ArrayBinding)]
         memories = code.memories(arrays)
         block = report_block(artifact)
         with self._driver(artifact.kernel_name):
             if block is not None:
                 memories.append(self.alloc(block.nbytes))
                 self.write(memories[-1], block)
-            parts = parts_of(grid, self._limits["max-compute-workgroups-per-dimension"])
-            code.encode(memories, words, parts)
+            code.encode(memories, words, self._parts(grid))
             if block is not None:
                 self.read(memories[-1], block)
         if block is not None:
             write_prints(artifact, grid, block)
             raise_fault(artifact, grid, block)
 
-    def _check_sizes(self, artifact: Artifact, grid: Grid, bindings: Sequence[Binding]) -> None:
-        """Refuse what positions and subscripts of 32 bits cannot count."""
+    @property
+    def takes_memories(self) -> bool:
+        return True
+
+    def memory_launch(
+        self, kernel: LoadedKernel, grid: Grid
+    ) -> Callable[[Sequence[Any], bytes], None]:
+        """Give the launch to the queue and nothing else."""
+        artifact, code = kernel.artifact, kernel.handle
+        self._check_units(artifact, grid)
+        parts, name = tuple(self._parts(grid)) if grid.cubes else (), artifact.kernel_name
+        last: tuple[bytes, Sequence[Any], list[Any]] = (b"", (), [])
+
+        def run(memories: Sequence[Any], words: bytes) -> None:
+            nonlocal last
+            known, given, bound = last
+            if known is not words or given is not memories:
+                self._check_sizes(artifact, words)
+                bound = code.memories(memories)
+                last = (words, memories, bound)
+            try:
+                with self._lock:
+                    code.encode(bound, words, parts)
+            except DRIVER_ERRORS as error:
+                raise error_for(error, name) from error
+
+        return run
+
+    def _parts(self, grid: Grid) -> Iterator[Part]:
+        return parts_of(grid, self._limits["max-compute-workgroups-per-dimension"])
+
+    def _check_units(self, artifact: Artifact, grid: Grid) -> None:
+        """Refuse more units than positions of 32 bits can count."""
         limit = self.target.features.index_limit
         along = [count * dim for count, dim in zip(grid.cube_count, artifact.cube_dim, strict=True)]
         if along[0] * along[1] * along[2] > limit:
@@ -190,10 +229,14 @@ class WgpuDevice(Device):
                 f"{artifact.kernel_name}: a launch on {self.name} has at most {limit} units, not "
                 f"{' x '.join(map(str, along))}\n  help: launch over parts of the arrays"
             )
-        for name, binding in zip(artifact.abi.names, bindings, strict=True):
-            if isinstance(binding, ArrayBinding) and any(
-                abs(size) > limit for size in (*binding.shape, *binding.strides)
-            ):
+
+    def _check_sizes(self, artifact: Artifact, words: bytes) -> None:
+        """Refuse arrays that subscripts of 32 bits cannot count, by the words of a launch."""
+        limit = self.target.features.index_limit
+        sizes = np.frombuffer(words, np.int64)
+        for word, size in zip(artifact.abi.words, sizes.tolist(), strict=True):
+            if word.kind in _SIZES and abs(size) > limit:
+                name = artifact.abi.names[word.argument]
                 raise LaunchError(
                     f"{artifact.kernel_name}: argument {name!r} has more than {limit} elements "
                     f"along an axis, the most on {self.name}\n  help: pass parts of it"

@@ -19,8 +19,18 @@ from cubepy.location import excerpt
 from cubepy.target import Artifact, array_groups
 from cubepy_wgpu.clock import FEATURE
 
-__all__ = ["build", "error_for", "explained", "find_adapters", "open_device", "pipeline_of"]
+__all__ = [
+    "DRIVER_ERRORS",
+    "build",
+    "error_for",
+    "explained",
+    "find_adapters",
+    "open_device",
+    "pipeline_of",
+]
 
+#: What wgpu raises; some of its own errors are plain ones.
+DRIVER_ERRORS = (wgpu.GPUError, RuntimeError)
 _searching = threading.Lock()
 _BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 # naga's place of an error: `wgsl:7:12`.
@@ -114,7 +124,7 @@ def explained(what: str) -> Iterator[None]:
     """Turns a driver's error into one of the project's own."""
     try:
         yield
-    except (wgpu.GPUError, RuntimeError) as error:
+    except DRIVER_ERRORS as error:
         if isinstance(error, CubeError):
             raise
         raise error_for(error, what) from error
