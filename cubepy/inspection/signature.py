@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,25 +48,28 @@ def example_arguments(source: frontend.KernelSource, signature: str) -> Examples
             values[name] = _example(name, written[name])
         elif parameter.default is parameter.empty:
             annotation = frontend.annotation_of(source.annotations.get(name, parameter.empty))
-            values[name] = _annotated(name, annotation, used.get(name, 0))
-            for each in _assumed(annotation, used.get(name, 0)):
-                assumed.setdefault(each, []).append(name)
+            values[name] = _annotated(name, annotation, used)
+            for part, each in _assumed(name, annotation, used):
+                assumed.setdefault(each, []).append(part)
     told = tuple(f"{', '.join(names)}: {each}" for each, names in assumed.items())
     return Examples(values=values, assumed=told)
 
 
-def _assumed(annotation: frontend.Annotation, used: int) -> list[str]:
-    """What an annotation leaves open and an example has to choose."""
-    found: list[str] = []
+def _assumed(
+    name: str, annotation: frontend.Annotation, used: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
+    """What an annotation leaves open and an example has to choose, with the name of the part."""
+    for part, inner in frontend.parts_of(annotation):
+        yield from _assumed(f"{name}.{part}", inner, used)
     if annotation.kind not in ("array", "tensor", "generic", "none"):
-        return found
+        return
     if annotation.element is None:
-        found.append("f32")
-    if annotation.kind == "tensor" and not used:
-        found.append("2 axes")
+        yield name, "f32"
+    axes = used.get(name, 0)
+    if annotation.kind == "tensor" and not axes:
+        yield name, "2 axes"
     elif annotation.kind in ("tensor", "none"):
-        found.append(f"{used} ax{'is' if used == 1 else 'es'} as subscripted")
-    return found
+        yield name, f"{axes} ax{'is' if axes == 1 else 'es'} as subscripted"
 
 
 # Text in quotes and in brackets holds together; one level of brackets is enough for a signature.
@@ -93,18 +97,19 @@ def _example(name: str, text: str) -> Any:
         ) from error
 
 
-def _annotated(name: str, annotation: frontend.Annotation, used: int = 0) -> Any:
+def _annotated(name: str, annotation: frontend.Annotation, used: Mapping[str, int]) -> Any:
     """An example of what an annotation says; `used`: the axes that the kernel subscripts, if any.
 
     Where no type is said it is f32.
     """
-    element = annotation.element
-    if annotation.kind in ("array", "tensor") or (annotation.kind == "none" and used):
-        rank = 1 if annotation.kind == "array" else used or 2
+    element, axes = annotation.element, used.get(name, 0)
+    if annotation.kind in ("array", "tensor") or (annotation.kind == "none" and axes):
+        rank = 1 if annotation.kind == "array" else axes or 2
         return np.zeros((EXTENT,) * rank, (element or ir.F32).numpy)
     if annotation.kind in ("scalar", "generic"):
         return (element or ir.F32).numpy.type(1)
-    parts = [_annotated(f"{name}.{part}", inner) for part, inner in frontend.parts_of(annotation)]
+    inner = frontend.parts_of(annotation)
+    parts = [_annotated(f"{name}.{part}", each, used) for part, each in inner]
     if annotation.kind == "struct":
         return annotation.structure(*parts)
     if annotation.kind in ("tuple", "vector"):

@@ -32,7 +32,7 @@ def axes_of_launch(source: frontend.KernelSource) -> int:
 
 
 def axes_of_arrays(source: frontend.KernelSource) -> Mapping[str, int]:
-    """The axes of each parameter that is used as an array, by name."""
+    """The axes of each parameter that is used as an array, by name; `world.x` is a field."""
     return _axes(source, ())
 
 
@@ -42,7 +42,8 @@ def _axes(source: frontend.KernelSource, around: tuple[object, ...]) -> dict[str
     for node in ast.walk(source.node):
         for name, axes in _told(source, node, (*around, source.function)):
             found[name] = max(axes, found.get(name, 0))
-    return {name: found[name] for name in source.signature.parameters if name in found}
+    parameters = source.signature.parameters
+    return {name: axes for name, axes in found.items() if name.partition(".")[0] in parameters}
 
 
 def _told(
@@ -50,22 +51,21 @@ def _told(
 ) -> Iterator[tuple[str, int]]:
     """Names, and how many axes one piece of the program gives them at the least."""
     match node:
-        case ast.Subscript(value=ast.Name(id=name), slice=at):
-            yield name, _subscripts(at)
-        case ast.Subscript(
-            value=ast.Attribute(value=ast.Name(id=name), attr=part), slice=ast.Constant(value=axis)
-        ) if part in _OF_ARRAYS and type(axis) is int:
-            yield name, axis + 1
-        case ast.Assign(
-            targets=[ast.Tuple(elts=parts)], value=ast.Attribute(value=ast.Name(id=name), attr=part)
-        ) if part in _OF_ARRAYS:
-            yield name, sum(not isinstance(each, ast.Starred) for each in parts)
-        case ast.Call(args=[ast.Name(id=name), at, *_]) if _last_name(node.func).startswith(
-            "atomic_"
+        case ast.Subscript(value=ast.Attribute(value=array, attr=part), slice=at) if (
+            part in _OF_ARRAYS
         ):
-            yield name, _subscripts(at)
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-            yield name, 1
+            if isinstance(at, ast.Constant) and type(at.value) is int:
+                yield _dotted(array), at.value + 1
+        case ast.Subscript(value=array, slice=at):
+            yield _dotted(array), _subscripts(at)
+        case ast.Assign(
+            targets=[ast.Tuple(elts=parts)], value=ast.Attribute(value=array, attr=part)
+        ) if part in _OF_ARRAYS:
+            yield _dotted(array), sum(not isinstance(each, ast.Starred) for each in parts)
+        case ast.Call(args=[array, at, *_]) if _last_name(node.func).startswith("atomic_"):
+            yield _dotted(array), _subscripts(at)
+        case ast.Call(func=ast.Name(id="len"), args=[array]):
+            yield _dotted(array), 1
         case ast.Call():
             yield from _given(source, node, around)
 
@@ -81,8 +81,10 @@ def _given(
     by_place = zip(parameters, call.args, strict=False)
     by_name = ((each.arg, each.value) for each in call.keywords)
     for parameter, value in (*by_place, *by_name):
-        if isinstance(value, ast.Name) and parameter in inner:
-            yield value.id, inner[parameter]
+        for name, axes in inner.items():
+            root, dot, fields = name.partition(".")
+            if root == parameter and (outer := _dotted(value)):
+                yield f"{outer}{dot}{fields}", axes
 
 
 def _subscripts(at: ast.expr) -> int:
@@ -115,6 +117,16 @@ def _helper(source: frontend.KernelSource, called: ast.expr) -> frontend.KernelS
         return frontend.source_of(function)
     except (CubeError, SyntaxError):
         return None  # lowering says so
+
+
+def _dotted(node: ast.AST) -> str:
+    """`world.x`; "" for what is no name."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=holder, attr=name) if around := _dotted(holder):
+            return f"{around}.{name}"
+    return ""
 
 
 def _last_name(node: ast.AST) -> str:

@@ -77,7 +77,7 @@ def _add_kernel(word: Any, help: str = _KERNEL) -> None:
     word.add_argument(
         "--signature", default="", metavar="ARGUMENTS",
         help="what the arguments are: 'x=f32[:], image=u8[:,:], a=f32, TILE=16'; "
-        "parameters whose annotation tells may be left out",
+        "what it leaves open is told by annotations, or assumed and said",
     )  # fmt: skip
     word.add_argument(
         "--over", default="", metavar="SHAPE", help="launched over a shape: 100, or 1000,2000"
