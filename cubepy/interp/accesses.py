@@ -17,7 +17,7 @@ from cubepy.interp.masks import Mask, Value
 from cubepy.interp.memory import Memory, Places, at_lane, own_memory, place_of
 from cubepy.interp.races import LaunchShadow
 from cubepy.interp.state import Slot, State
-from cubepy.ir import Op, OpDef, Scalar, SharedType, ops
+from cubepy.ir import Op, OpDef, Scalar, SharedType, Trait, ops
 
 __all__ = ["HANDLERS", "Handler", "located", "spread", "watch"]
 
@@ -27,7 +27,7 @@ PRESENT = {
     "read": "reads {} from",
     "write": "writes {} to",
     "atomic": "atomically updates",
-    "atomic_read": "atomically reads",
+    "atomic_read": "atomically reads {} from",
 }
 OTHERS = {
     "read": "the read",
@@ -38,8 +38,8 @@ OTHERS = {
 PAST = {
     "read": "read {} from it",
     "write": "wrote {} to it",
-    "atomic": "atomically updated it",
-    "atomic_read": "atomically read it",
+    "atomic": "atomically updated it; it holds {} now",
+    "atomic_read": "atomically read {} from it",
 }
 
 
@@ -163,6 +163,12 @@ def _way_out(memory: Memory, op: Op, other_op: Op, *, same_cube: bool) -> str:
         return "several units change this element: use an atomic, such as cb.atomic_add"
     if op.opdef is ops.STORE and other_op.opdef is ops.STORE and _on_one_line(op, other_op):
         return "give each unit an element of its own, let one of them write, or use an atomic"
+    if op.opdef.has(Trait.ATOMIC) != other_op.opdef.has(Trait.ATOMIC):
+        where = "put cb.sync_cube() between them" if memory.lead is not None else "use two launches"
+        return (
+            "an atomic is safe among atomics only: write cb.atomic_load or cb.atomic_store for the "
+            f"other access, or {where}"
+        )
     if memory.lead is not None:
         return "put cb.sync_cube() between the two accesses, or use an atomic"
     if same_cube:
