@@ -43,6 +43,9 @@ Observe: TypeAlias = "Callable[[str, ir.Kernel], None]"
 KEPT = 512
 # Kernels of one specialization that differ by what captures do not tell, such as a class attribute.
 VARIANTS = 16
+# Lowered kernels of one function at hand for other devices; those with planes of another size
+# may want another one.
+RECENT = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,7 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
 
     native = codegen.native_ops(target)
     remarks: list[Decision] = []
+    every = config.current().compilation.verify == "every_pass"
     with deep(kernel.name, kernel.loc):
         optimized = passes.run(
             kernel,
@@ -87,9 +91,10 @@ def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None)
             native=native,
             observe=observe,
             remark=remarks.append,
-            check=config.current().compilation.verify == "every_pass",
+            check=every,
         )
-        ir.verify(optimized, passes.level_of(target, native))
+        if not every:  # else the passes have seen to it
+            ir.verify(optimized, passes.level_of(target, native))
         artifact = codegen.emit(optimized, target)
     return Stages(lowered=kernel, optimized=optimized, artifact=artifact, remarks=tuple(remarks))
 
@@ -324,7 +329,7 @@ class Program:
         self.source = source
         self._lock = threading.RLock()
         self._entries: dict[tuple[frontend.Specialization, Device], _Entry] = {}
-        self._last: tuple[frontend.Specialization, frontend.Lowered] | None = None
+        self._recent: tuple[tuple[frontend.Specialization, frontend.Lowered], ...] = ()
 
     def kernel(
         self, specialization: frontend.Specialization, device: Device
@@ -351,12 +356,13 @@ class Program:
         return made
 
     def _lowered(self, specialization: frontend.Specialization) -> frontend.Lowered:
-        """The kernel of the front end: the last one again where only the device is another."""
-        last = self._last
-        if last is not None and last[0] == specialization:
-            return last[1]
+        """The kernel of the front end: a recent one again where only the device is another."""
+        for known, made in self._recent:
+            if known == specialization and made.watched.unchanged():
+                return made
         made = _lowered(self.source, specialization)
-        self._last = (specialization, made) if made.repeatable else None
+        if made.lasting:
+            self._recent = ((specialization, made), *self._recent[: RECENT - 1])
         return made
 
     def _entry(self, specialization: frontend.Specialization, device: Device) -> _Entry:

@@ -68,14 +68,18 @@ __all__ = ["Lowered", "lower", "lower_and_tell", "lower_function"]
 class Lowered:
     """A kernel, and what it depends on besides its specialization.
 
-    `watched`: variables that were read beyond the captures. `repeatable`: its origin says all of
-    it; lowering it again, in whatever process, would print nothing, warn of nothing and give the
-    same.
+    `watched`: variables that were read beyond the captures. `lasting`: lowering it again would
+    print nothing, warn of nothing and give the same, as long as these hold what they held.
     """
 
     kernel: Kernel
     watched: Watched
-    repeatable: bool
+    lasting: bool
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether its origin says all of it, so that every process would make the same."""
+        return self.lasting and not self.watched
 
 
 def lower(source: KernelSource, specialization: Specialization) -> Kernel:
@@ -130,8 +134,7 @@ def lower_and_tell(source: KernelSource, specialization: Specialization) -> Lowe
         kernel = rewrite(kernel, {ops.ABSOLUTE_POS: partial(_linear_in_shape, rank)})
     watched = session.watch.watched()
     silent = not session.prints and not session.warnings
-    repeatable = session.repeatable and silent and not watched
-    return Lowered(kernel=kernel, watched=watched, repeatable=repeatable)
+    return Lowered(kernel=kernel, watched=watched, lasting=session.repeatable and silent)
 
 
 def _refuse_result(source: KernelSource) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,9 @@ from cubepy.target import Artifact, Target
 __all__ = ["ReferenceDevice", "ReferenceRuntime", "runtime"]
 
 ALIGNMENT = 64
+# Devices that differ in how they report, or in a size of planes that a kernel does not ask for, are
+# given the same text.
+_parsed = functools.lru_cache(maxsize=16)(parse_kernel)
 
 
 class ReferenceDevice(Device):
@@ -69,7 +73,7 @@ class ReferenceDevice(Device):
         """Parse the printed IR."""
         try:
             with deep(artifact.kernel_name, UNKNOWN):
-                kernel = parse_kernel(artifact.text)
+                kernel = _parsed(artifact.text)
         except ParseError as problem:
             raise BackendError(
                 f"{artifact.kernel_name}: IR does not parse", str(problem)

@@ -15,6 +15,7 @@ from typing import Any
 from cubepy.ir import ops
 from cubepy.ir.nodes import Op, Region, freeze_attrs
 from cubepy.ir.opdef import AttrValue, OpDef, Trait
+from cubepy.ir.rewriter import PURE
 from cubepy.ir.types import BOOL, INDEX, Scalar, Type
 from cubepy.location import UNKNOWN, Loc
 from cubepy.records import dataclass, field
@@ -94,15 +95,11 @@ class Builder:
 
         Raises `TypeRuleError` if the operand types do not fit.
         """
-        if opdef.has(Trait.COMMUTATIVE) and operands[0].opdef is ops.CONST:
+        if operands and operands[0].opdef is ops.CONST and opdef.has(Trait.COMMUTATIVE):
             operands = (operands[1], operands[0], *operands[2:])
         frozen = freeze_attrs(attrs or {})
-        type = opdef.rule(tuple(operand.type for operand in operands), frozen)
-        key = (
-            self._key(opdef, operands, frozen, type)
-            if self.share and opdef.has(Trait.PURE)
-            else None
-        )
+        type = opdef.rule(tuple([operand.type for operand in operands]), frozen)
+        key = self._key(opdef, operands, frozen, type) if self.share and opdef in PURE else None
         if key is not None:
             for opened in reversed(self._stack):
                 if key in opened.known:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from cubepy.ir.opdef import Attrs, AttrValue, OpDef
 from cubepy.ir.types import VOID, Type
 from cubepy.location import UNKNOWN, Loc
-from cubepy.records import dataclass, field
+from cubepy.records import dataclass, field, fields
 
 __all__ = [
     "APART",
@@ -58,8 +58,34 @@ class Op:
     loc: Loc = UNKNOWN
     name: str = ""
 
+    # What records make takes more than half as long again, and nothing is made as often as ops.
+    def __init__(
+        self,
+        *,
+        opdef: OpDef,
+        operands: tuple[Op, ...] = (),
+        type: Type = VOID,
+        attrs: Attrs = NO_ATTRS,
+        regions: tuple[Region, ...] = (),
+        loc: Loc = UNKNOWN,
+        name: str = "",
+    ) -> None:
+        _set_opdef(self, opdef)
+        _set_operands(self, operands)
+        _set_type(self, type)
+        _set_attrs(self, attrs)
+        _set_regions(self, regions)
+        _set_loc(self, loc)
+        _set_name(self, name)
+
     def __repr__(self) -> str:
         return f"<{self.opdef.name}: {self.type} at {self.loc}>"
+
+
+# The fields in order, past the refusal to be assigned.
+_set_opdef, _set_operands, _set_type, _set_attrs, _set_regions, _set_loc, _set_name = (
+    vars(Op)[each.name].__set__ for each in fields(Op)
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

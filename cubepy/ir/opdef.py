@@ -108,7 +108,7 @@ def same(on: Collection[Scalar], *, result: Scalar | None = None, leading: int =
             require(flag == BOOL, f"expects a bool, got {flag}")
         rest = operands[leading:]
         first = rest[0]
-        if any(other is not first and other != first for other in rest):
+        if any([other is not first and other != first for other in rest]):
             raise TypeRuleError(f"expects operands of one type, got {', '.join(map(str, rest))}")
         if first not in on:
             raise TypeRuleError(f"expects one of {_plain(on)}, got {first}")
@@ -132,10 +132,11 @@ def attr_type(name: str, on: Collection[Scalar]) -> TypeRule:
     """One scalar operand of `on`; the result type is the attribute `name`."""
 
     def rule(operands: tuple[Type, ...], attrs: Attrs) -> Type:
-        require(len(operands) == 1 and operands[0] in on, f"expects one of {_plain(on)}")
+        if len(operands) != 1 or operands[0] not in on:
+            raise TypeRuleError(f"expects one of {_plain(on)}")
         result = attrs[name]
-        require(isinstance(result, Scalar), f"attribute {name} must be a type")
-        assert isinstance(result, Scalar)
+        if not isinstance(result, Scalar):
+            raise TypeRuleError(f"attribute {name} must be a type")
         return result
 
     return rule

@@ -83,7 +83,7 @@ class Access(Enum):
     READ_WRITE = "read_write"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Type:
     """Base of all types."""
 
@@ -96,9 +96,12 @@ class VoidType(Type):
         return "void"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scalar(Type):
-    """A number or bool: `bits` is its width in registers and memory (bool: 8 in memory)."""
+    """A number or bool: `bits` is its width in registers and memory (bool: 8 in memory).
+
+    There is one object of each, so that identity is equality: nothing is compared more often.
+    """
 
     name: str
     kind: Kind
@@ -108,7 +111,7 @@ class Scalar(Type):
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return scalar_of_name, (self.name,)  # there is one object of each, also after pickling
+        return scalar_of_name, (self.name,)  # one object of each, also after pickling
 
     @property
     def is_float(self) -> bool:

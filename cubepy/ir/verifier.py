@@ -13,6 +13,7 @@ from cubepy.ir import ops
 from cubepy.ir.nodes import Function, Kernel, Op, Region
 from cubepy.ir.opdef import OpDef, Trait, TypeRuleError
 from cubepy.ir.printer import print_kernel
+from cubepy.ir.rewriter import EXITS
 from cubepy.ir.types import (
     VOID,
     BufferType,
@@ -45,7 +46,14 @@ _ORDERS: Mapping[OpDef, tuple[str, ...]] = {
     ops.ATOMIC_LOAD: ("relaxed", "acquire"),
     ops.ATOMIC_STORE: ("relaxed", "release"),
 }
-_SLOT_OPS = frozenset({ops.LOAD_LOCAL, ops.STORE_LOCAL})
+# What is given to a call is held to the callee's parameters, which are no slots.
+_TAKE_SLOTS = frozenset({ops.LOAD_LOCAL, ops.STORE_LOCAL, ops.CALL})
+_ACCESSES = frozenset(row for row in ops.BY_NAME.values() if row.has(Trait.ATOMIC)) | {
+    ops.LOAD,
+    ops.STORE,
+}
+_CALLS = frozenset({ops.CALL, ops.INTRINSIC})
+_LEAVES = frozenset({ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN})
 
 
 def orders_of(opdef: OpDef) -> tuple[str, ...]:
@@ -53,33 +61,36 @@ def orders_of(opdef: OpDef) -> tuple[str, ...]:
     return _ORDERS.get(opdef, ("relaxed", "acquire", "release", "acq_rel"))
 
 
-def verify(kernel: Kernel, level: str | frozenset[str] = "any") -> None:
+def verify(
+    kernel: Kernel, level: str | frozenset[str] = "any", sound: set[Op] | None = None
+) -> None:
     """Raise VerifyError unless the kernel is well formed and uses only the ops of the level.
 
-    `level` is a name of LEVELS, or a set of op names.
+    `level` is a name of LEVELS, or a set of op names. `sound`: ops whose operands, types and
+    attributes were found to fit before, which never changes; those found now are added.
     """
     permitted = LEVELS[level] if isinstance(level, str) else level
     try:
-        _verify(kernel, permitted)
+        _verify(kernel, permitted, set() if sound is None else sound)
     except VerifyError as error:
         error.add_note(print_kernel(kernel))
         raise
 
 
-def _verify(kernel: Kernel, permitted: frozenset[str]) -> None:
+def _verify(kernel: Kernel, permitted: frozenset[str], sound: set[Op]) -> None:
     callees: dict[str, Function] = {}
     seen: set[Op] = set()
     for function in kernel.functions:
         if function.name in callees:
             raise VerifyError(f"two functions are named {function.name}")
-        _Checker(permitted, callees, seen, function.result).owner(function)
+        _Checker(permitted, callees, seen, sound, function.result).owner(function)
         callees[function.name] = function
     if any(extent < 1 for extent in kernel.cube_dim):
         raise VerifyError(f"cube_dim is {kernel.cube_dim}: positive numbers are needed")
     for param in kernel.params:
         if not isinstance(param.type, Scalar | BufferType):
             raise VerifyError(f"parameter {param.name} of kernel {kernel.name} is {param.type}")
-    _Checker(permitted, callees, seen, VOID).owner(kernel)
+    _Checker(permitted, callees, seen, sound, VOID).owner(kernel)
 
 
 def falls_through(region: Region) -> bool:
@@ -88,7 +99,7 @@ def falls_through(region: Region) -> bool:
 
 
 def _op_falls_through(op: Op) -> bool:
-    if op.opdef.has(Trait.EXIT):
+    if op.opdef in EXITS:
         return False
     if op.opdef is ops.IF:
         return any(falls_through(region) for region in op.regions)
@@ -132,11 +143,13 @@ class _Checker:
         permitted: frozenset[str],
         callees: Mapping[str, Function],
         seen: set[Op],
+        sound: set[Op],
         result: Type,
     ) -> None:
         self.permitted = permitted
         self.callees = callees
         self.seen = seen
+        self.sound = sound
         self.result = result
         self.scope: set[Op] = set()
 
@@ -168,7 +181,7 @@ class _Checker:
             if op.type is not VOID:
                 scope.add(op)
         for op in region.ops[:-1]:
-            if op.opdef.has(Trait.EXIT):
+            if op.opdef in EXITS:
                 raise VerifyError(f"ops follow {op!r}")
         self._yield(region, place)
         scope.difference_update(region.ops)
@@ -187,10 +200,15 @@ class _Checker:
         for operand in op.operands:
             if operand not in self.scope:
                 raise VerifyError(f"{op!r} uses {operand!r}, which is not visible there")
-        self._shape(op)
-        self._type(op)
-        self._attributes(op)
-        self._exit(op, place)
+        if op not in self.sound:
+            self._shape(op)
+            self._type(op)
+            self._attributes(op)
+            self.sound.add(op)
+        if op.opdef in _CALLS:
+            self._call(op)
+        elif op.opdef in _LEAVES:
+            self._exit(op, place)
         if op.regions:
             self._regions(op, place)
 
@@ -215,9 +233,7 @@ class _Checker:
 
     def _attributes(self, op: Op) -> None:
         opdef = op.opdef
-        if opdef is ops.CALL or (opdef is ops.INTRINSIC and "callee" in op.attrs):
-            self._call(op)
-        elif opdef in (ops.LOAD, ops.STORE) or opdef.has(Trait.ATOMIC):
+        if opdef in _ACCESSES:
             if op.attrs.get("check") not in CHECKS:
                 raise VerifyError(f"{op!r} has check {op.attrs.get('check')!r}")
             if opdef.has(Trait.ATOMIC) and op.attrs.get("order") not in orders_of(opdef):
@@ -225,12 +241,14 @@ class _Checker:
         elif opdef is ops.FENCE:
             if op.attrs.get("scope") not in SCOPES:
                 raise VerifyError(f"{op!r} has scope {op.attrs.get('scope')!r}")
-        elif opdef not in _SLOT_OPS and any(
-            isinstance(operand.type, SlotType) for operand in op.operands
+        elif opdef not in _TAKE_SLOTS and any(
+            [isinstance(operand.type, SlotType) for operand in op.operands]
         ):
             raise VerifyError(f"{op!r} takes a slot: only load_local and store_local may")
 
     def _call(self, op: Op) -> None:
+        if op.opdef is ops.INTRINSIC and "callee" not in op.attrs:
+            return
         name = op.attrs.get("callee")
         callee = self.callees.get(str(name))
         if callee is None:

@@ -17,18 +17,22 @@ After::
 
 from __future__ import annotations
 
-from cubepy.ir import Kernel, Trait, analyses, walk
+from cubepy.ir import Kernel, Trait, analyses, ops, walk
 from cubepy.passes.context import PassContext
 from cubepy.passes.inline_functions import inline_functions
 
 __all__ = ["check_cooperation"]
 
 
+_COOPERATIVE = frozenset(
+    row for row in ops.BY_NAME.values() if row.has(Trait.BARRIER) or row.has(Trait.PLANE)
+)
+
+
 def check_cooperation(kernel: Kernel, context: PassContext) -> Kernel:
     """The same kernel, or UniformityError with the place, the branch in the way and what to do."""
     bodies = (kernel.body, *(function.body for function in kernel.functions))
-    wanted = Trait.BARRIER, Trait.PLANE
-    if any(op.opdef.has(trait) for body in bodies for op in walk(body) for trait in wanted):
+    if any(op.opdef in _COOPERATIVE for body in bodies for op in walk(body)):
         target = context.target
         emulated = target.features.emulates_planes(target.plane_dim(kernel))
         analyses.check_cooperation(inline_functions(kernel, context), planes_as_cubes=emulated)

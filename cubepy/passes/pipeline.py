@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from cubepy.errors import SourceError
-from cubepy.ir import LEVELS, Kernel, print_kernel, verify
+from cubepy.ir import LEVELS, Kernel, Op, print_kernel, verify
 from cubepy.passes.annotate_buffer_access import annotate_buffer_access
 from cubepy.passes.check_cooperation import check_cooperation
 from cubepy.passes.choose_intrinsics import choose_intrinsics
@@ -150,24 +150,26 @@ def run(
     what passes decided.
     """
     context = PassContext(target=target, library=library, native=native, remark=remark)
+    sound: set[Op] = set()  # what one pass leaves as it is need not be looked at after the next
     if observe is not None:
         observe("lowered", kernel)
     for step in PIPELINES[target.language]:
         if step.__name__ in OPTIMIZATIONS and not target.does(step.__name__):
             continue
-        kernel = _step(step, kernel, context, check=check)
+        kernel = _step(step, kernel, context, sound if check else None)
         if observe is not None:
             observe(step.__name__, kernel)
     if check:
-        verify(kernel, level_of(target, native))
+        verify(kernel, level_of(target, native), sound)
     return kernel
 
 
-def _step(step: Pass, kernel: Kernel, context: PassContext, *, check: bool) -> Kernel:
+def _step(step: Pass, kernel: Kernel, context: PassContext, sound: set[Op] | None) -> Kernel:
+    """The kernel after a pass, verified if there is a set of ops known to be `sound`."""
     try:
         made = step(kernel, context)
-        if check and made is not kernel:
-            verify(made)
+        if sound is not None and made is not kernel:
+            verify(made, sound=sound)
     except SourceError:
         raise  # the user's mistake, with its place
     except Exception as error:

@@ -6,6 +6,7 @@ zeros, infinities and NaN follow the C library, which follows C99 Annex F.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -100,14 +101,17 @@ def _by_mpmath(name: str, operands: Sequence[Array], type: Scalar) -> Array:
     for other in wide[1:]:
         usual &= np.isfinite(other) & (other != 0)
     usual &= ~np.isnan(result)
-    known: dict[tuple[float, ...], Any] = {}
     values: Array = _to_type(result, type)
     for at in np.flatnonzero(usual):
-        arguments = tuple(float(column[at]) for column in wide)
-        if arguments not in known:
-            known[arguments] = _round(_compute(name, arguments), type)
-        values[at] = known[arguments]
+        arguments = tuple([float(column[at]) for column in wide])
+        values[at] = _rounded(name, arguments, type)
     return values
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _rounded(name: str, arguments: tuple[float, ...], type: Scalar) -> Any:
+    """The value for numbers other than 0; every mode of a case asks for much the same ones."""
+    return _round(_compute(name, arguments), type)
 
 
 def _compute(name: str, arguments: tuple[float, ...]) -> Any:

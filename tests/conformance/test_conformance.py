@@ -42,12 +42,14 @@ def test_row_computes_what_the_table_says(row: str) -> None:
     cases = list(cases_of(row, machine.target.features.plane_dim))
     failures = [failure for case in cases for failure in wrong_in(case, reference, machine)]
     assert not failures, "\n".join(failures[:20])
+    mine = agreed(cases)
     for language in ("reference", "cpu"):
         record = read_record(language)
         assert record is not None
-        same = record["plane_dim"] == machine.target.features.plane_dim
-        recorded = cases if same else list(cases_of(row, record["plane_dim"]))
-        assert record["rows"].get(row) == agreed(recorded), f"stale: {AGAIN.format(language)}"
+        found = record["rows"].get(row)
+        if found != mine:  # depends on the plane
+            found_there = list(cases_of(row, record["plane_dim"]))
+            assert found == agreed(found_there), f"stale: {AGAIN.format(language)}"
 
 
 @pytest.mark.parametrize("language", [path.stem for path in sorted(FOLDER.glob("*.json"))])

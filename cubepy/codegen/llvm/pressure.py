@@ -39,14 +39,18 @@ def _inside(op: Op) -> Iterator[Op]:
 def _varying(body: Region) -> set[Op]:
     """Values that can differ from lane to lane by what they are made of."""
     found: set[Op] = set()
-    size = -1
+    rest, size = list(walk(body)), -1
     while size != len(found):  # a variable may be read before the store that makes it differ
         size = len(found)
-        for op in walk(body):
-            if op.opdef.has(Trait.VARYING) or any(operand in found for operand in op.operands):
+        unknown: list[Op] = []
+        for op in rest:
+            if op.opdef.has(Trait.VARYING) or not found.isdisjoint(op.operands):
                 found.add(op)
                 if op.opdef is ops.STORE_LOCAL:
                     found.add(op.operands[0])
+            else:
+                unknown.append(op)
+        rest = unknown
     return found
 
 

@@ -66,12 +66,12 @@ def emit_op(gang: Gang, op: Op) -> None:
         gang.define(op, ("true" if gang.analysis.assumed[op] else "false",))
     elif op.opdef in _EMIT:
         _EMIT[op.opdef](gang, op)
+    elif op.opdef.name in ELEMENTWISE:
+        emit_pure(gang, op)
     elif op.opdef.has(Trait.ATOMIC):
         emit_atomic(gang, op)
     elif op.opdef.has(Trait.PLANE):
         emit_plane(gang, op)
-    elif op.opdef.name in ELEMENTWISE:
-        emit_pure(gang, op)
     else:
         raise VerifyError(
             f"the CPU emitter has no {op.opdef.name}; a pass should have expanded it ({op.loc})"

@@ -22,6 +22,7 @@ from cubepy.ir import ops
 from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness
 from cubepy.ir.nodes import Op, Region
 from cubepy.ir.opdef import Trait
+from cubepy.ir.rewriter import EXITS, PURE
 from cubepy.ir.types import INTEGERS, PrivateType, Scalar
 from cubepy.records import dataclass, field
 
@@ -126,6 +127,12 @@ def analyze_uniformity(
     return run.result
 
 
+# Values that are made of their operands alone, and have a shape that is made of theirs.
+_PLAIN = frozenset(
+    row for row in PURE
+    if row is not ops.CONST
+    and not (row.has(Trait.UNIFORM) or row.has(Trait.VARYING) or row.has(Trait.PLANE))
+)  # fmt: skip
 _AFFINE_SUM = (ops.ADD, ops.SUB)
 _PART_RESULTS = (ops.PLANE_SUM, ops.PLANE_PROD, ops.PLANE_MIN, ops.PLANE_MAX,
                  ops.PLANE_ALL, ops.PLANE_ANY, ops.PLANE_BALLOT)  # fmt: skip
@@ -188,7 +195,7 @@ class _Analysis:
             return self.loop(op, token)
         if row is ops.BLOCK:
             return self.block(op, token)
-        if row.has(Trait.EXIT) and row is not ops.YIELD:
+        if row in EXITS and row is not ops.YIELD:
             self.exit(op, token)
             return None
         if row is ops.LOCAL:
@@ -201,7 +208,9 @@ class _Analysis:
 
     def set_shape(self, op: Op, shape: Shape) -> None:
         old = self.result.shapes.get(op)
-        new = shape if old is None else (shape if old.level < shape.level else join(old, shape))
+        if old is shape:
+            return
+        new = shape if old is None or old.level < shape.level else join(old, shape)
         if old != new:
             self.result.shapes[op] = new
             self.changed = True
@@ -327,6 +336,8 @@ class _Analysis:
         row = op.opdef
         if op in self.result.assumed:
             return UNIFORM
+        if row in _PLAIN:
+            return self._pure(op)
         if row is ops.LOAD_LOCAL:
             return self.result.slots.get(op.operands[0], UNIFORM)
         if row is ops.LOAD:
@@ -337,9 +348,7 @@ class _Analysis:
             return self.seed(op)
         if row.has(Trait.PLANE):
             return self.plane_results if row in _PART_RESULTS else VARYING
-        if not row.has(Trait.PURE):
-            return VARYING
-        return self._pure(op)
+        return VARYING
 
     def _load(self, op: Op) -> Shape:
         memory, *indices = op.operands
@@ -351,14 +360,18 @@ class _Analysis:
         return shape if shape.level < 2 and shape.stride == 0 else VARYING
 
     def _pure(self, op: Op) -> Shape:
-        shapes = [self.result.shapes[operand] for operand in op.operands]
-        top = max((shape.level for shape in shapes), default=0)
+        known = self.result.shapes
+        shapes = [known[operand] for operand in op.operands]
+        top = strides = 0
+        for shape in shapes:
+            top |= shape.level
+            strides |= shape.stride
         if top == 0:
             return UNIFORM
-        if top == 2:
+        if top > 1:
             return VARYING
-        if all(shape.stride == 0 for shape in shapes):
-            return part(0)
+        if strides == 0:
+            return SAME_PART
         if op.type not in INTEGERS:
             return VARYING
         return self._affine(op, shapes)
