@@ -108,7 +108,7 @@ def same(on: Collection[Scalar], *, result: Scalar | None = None, leading: int =
             require(flag == BOOL, f"expects a bool, got {flag}")
         rest = operands[leading:]
         first = rest[0]
-        if any([other is not first and other != first for other in rest]):
+        if rest.count(first) != len(rest):
             raise TypeRuleError(f"expects operands of one type, got {', '.join(map(str, rest))}")
         if first not in on:
             raise TypeRuleError(f"expects one of {_plain(on)}, got {first}")

@@ -242,7 +242,7 @@ class _Checker:
             if op.attrs.get("scope") not in SCOPES:
                 raise VerifyError(f"{op!r} has scope {op.attrs.get('scope')!r}")
         elif opdef not in _TAKE_SLOTS and any(
-            [isinstance(operand.type, SlotType) for operand in op.operands]
+            isinstance(operand.type, SlotType) for operand in op.operands
         ):
             raise VerifyError(f"{op!r} takes a slot: only load_local and store_local may")
 
