@@ -13,7 +13,7 @@ import numpy as np
 
 from cubepy.interp.masks import Value
 from cubepy.records import dataclass, field
-from cubepy.runtime import Grid
+from cubepy.runtime import Grid, unit_name
 
 __all__ = ["Batch", "batches"]
 
@@ -134,9 +134,7 @@ class Batch:
     def name_of(self, number: int) -> str:
         """Unit `number` of the launch, cube after cube, in words."""
         cube, unit = divmod(number, self.units)
-        inside = ", ".join(str(int(v)) for v in _apart(np.asarray(unit), self.cube_dim))
-        outside = ", ".join(str(int(v)) for v in _apart(np.asarray(cube), self.grid.cube_count))
-        return f"unit ({inside}) of cube ({outside})"
+        return unit_name(cube, unit, self.grid.cube_count, self.cube_dim)
 
 
 def batches(grid: Grid, cube_dim: Triple, plane_dim: int, size: int) -> Iterator[Batch]:

@@ -57,12 +57,15 @@ def _python(value: Any) -> bool | int | float:
 
 def unit_name(cube: int, unit: int, cube_count: Triple, cube_dim: Triple) -> str:
     """A unit in words, from CUBE_POS and UNIT_POS."""
-    return f"unit {_apart(unit, cube_dim)} of cube {_apart(cube, cube_count)}"
+    return f"unit {_place(unit, cube_dim)} of cube {_place(cube, cube_count)}"
 
 
-def _apart(linear: int, extent: Triple) -> Triple:
+def _place(linear: int, extent: Triple) -> str:
+    """`5` where there is one axis, else `(x, y)` or `(x, y, z)`: along as many as there are."""
     rows, x = divmod(linear, extent[0])
-    return x, rows % extent[1], rows // extent[1]
+    places = (x, rows % extent[1], rows // extent[1])
+    axes = 3 if extent[2] > 1 else 2 if extent[1] > 1 else 1
+    return str(x) if axes == 1 else str(places[:axes])
 
 
 def assertion_failed(kernel: str, unit: str, text: str, loc: Any) -> AssertionFailed:

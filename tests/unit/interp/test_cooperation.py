@@ -300,18 +300,18 @@ kernel @divergent(%n: index) cube_dim(6, 1, 1) {
 @pytest.mark.parametrize(
     ("body", "note"),
     [
-        ("if %c !1 { sync_cube !0 }", "5:5: note: unit (3, 0, 0) of cube (0, 0, 0) took another"),
+        ("if %c !1 { sync_cube !0 }", "5:5: note: unit 3 of cube 0 took another"),
         ("if %c { } else { return !2 } sync_cube !0",
-         "6:5: note: unit (3, 0, 0) of cube (0, 0, 0) left"),
-        ("block { if %c { } else { leave !2 } sync_cube !0 }", "d.py:6:5: note: unit (3, 0, 0)"),
+         "6:5: note: unit 3 of cube 0 left"),
+        ("block { if %c { } else { leave !2 } sync_cube !0 }", "d.py:6:5: note: unit 3"),
         ("while { %t: bool = const true yield %t } do { if %c { } else { break !2 } sync_cube !0 }",
-         "d.py:6:5: note: unit (3, 0, 0)"),
+         "d.py:6:5: note: unit 3"),
         ("""%a: index = const 0 %b: index = const 1
             for %a, %b, %b (%k: index) { if %c { } else { continue !2 } sync_cube !0 }""",
-         "d.py:6:5: note: unit (3, 0, 0)"),
+         "d.py:6:5: note: unit 3"),
         ("""%a: index = const 0 %b: index = const 1
             for %a, %n, %b (%k: index) { } for %a, %u, %b !1 (%q: index) { sync_cube !0 }""",
-         "d.py:5:5: note: unit (0, 0, 0) of cube (0, 0, 0) took another way"),
+         "d.py:5:5: note: unit 0 of cube 0 took another way"),
     ],
 )  # fmt: skip
 def test_barrier_that_some_units_miss_is_reported_with_both_places(body: str, note: str) -> None:

@@ -57,29 +57,29 @@ def shared(body: str, *, cubes: int = 2, plane_dim: int = 4, reports: Reports | 
 def test_report_names_units_values_and_both_places() -> None:
     text = shared(f"{FILL} {READ}")
     assert text == (
-        "race.py:11:5: error: data race: unit (0, 0, 0) of cube (0, 0, 0) reads 1 from `t[1]`, and "
+        "race.py:11:5: error: data race: unit 0 of cube 0 reads 1 from `t[1]`, and "
         "nothing orders that with the write of another unit\n"
-        "race.py:10:5: note: unit (1, 0, 0) of cube (0, 0, 0) wrote 1 to it\n"
+        "race.py:10:5: note: unit 1 of cube 0 wrote 1 to it\n"
         "  help: put cb.sync_cube() between the two accesses, or use an atomic"
     )
 
 
 def test_write_after_read_is_a_race() -> None:
     text = shared(f"sync_cube {READ} {FILL}")
-    assert "unit (1, 0, 0) of cube (0, 0, 0) writes 1 to `t[1]`" in text
-    assert "unit (0, 0, 0) of cube (0, 0, 0) read 0 from it" in text
+    assert "unit 1 of cube 0 writes 1 to `t[1]`" in text
+    assert "unit 0 of cube 0 read 0 from it" in text
     assert text.startswith("race.py:10:5")
     assert "race.py:11:5: note" in text
 
 
 def test_two_stores_of_one_op_race_even_with_equal_values() -> None:
     text = shared("store %t, %zero, %v [check=checked] !0")
-    assert "unit (0, 0, 0) of cube (0, 0, 0) writes 0 to `t[0]`" in text
-    assert "unit (7, 0, 0) of cube (0, 0, 0) wrote 7 to it" in text
+    assert "unit 0 of cube 0 writes 0 to `t[0]`" in text
+    assert "unit 7 of cube 0 wrote 7 to it" in text
     same = "%c: i32 = const 5 store %t, %zero, %c [check=checked] !0"
     text = shared(same)
     assert "writes 5 to `t[0]`, and nothing orders that with the write" in text
-    assert "unit (7, 0, 0) of cube (0, 0, 0) wrote 5 to it" in text
+    assert "unit 7 of cube 0 wrote 5 to it" in text
 
 
 def test_barriers_order_and_planes_order_only_themselves() -> None:
@@ -87,7 +87,7 @@ def test_barriers_order_and_planes_order_only_themselves() -> None:
     assert shared(f"{FILL} sync_cube {READ} sync_cube {FILL}") == ""
     assert shared(f"{FILL} sync_plane {READ}", plane_dim=8) == ""
     text = shared(f"{FILL} sync_plane {READ}")
-    assert "unit (3, 0, 0) of cube (0, 0, 0) reads 4 from `t[4]`" in text
+    assert "unit 3 of cube 0 reads 4 from `t[4]`" in text
 
 
 def test_own_accesses_and_disjoint_ones_are_no_race() -> None:
@@ -116,7 +116,7 @@ def test_atomics_race_with_plain_accesses_only() -> None:
     assert shared(f"{update} sync_cube {plain}") == ""
     text = shared(f"{update} {plain}")
     assert "reads 28 from `t[0]`, and nothing orders that with the atomic update" in text
-    assert re.search(r"note: unit \(\d, 0, 0\) of cube \(0, 0, 0\) atomically updated it", text)
+    assert re.search(r"note: unit \d of cube 0 atomically updated it", text)
     assert "atomically updates `t[0]`" in shared(f"if %first {{ {FILL} }} {update}")
 
 
