@@ -19,7 +19,7 @@ from benchmarks.timing import in_turns, ratio
 
 __all__ = ["Comparison", "on_buffers"]
 
-_TURNS = 9
+_TURNS = 7
 Call = Callable[[], object]
 
 
@@ -57,10 +57,12 @@ class Comparison:
 
     def measure(self, name: str, ours: Mapping[str, Call], theirs: Call) -> None:
         """All variants of a row."""
-        samples = in_turns({"theirs": theirs, **ours}, turns=_TURNS)
+        samples = in_turns({"theirs": theirs, **ours}, turns=_TURNS, patience_s=2.0)
         for variant in ours:
             self._ratios[variant][name] = ratio(samples[variant], samples["theirs"])
         self._best[name] = [min(samples[which]) for which in (*ours, "theirs")]
+        found = ", ".join(f"{variant} {self._ratios[variant][name]:.2f}" for variant in ours)
+        Console(stderr=True).print(f"{self._title}: {name}: {found}")  # the table comes at the end
 
     def mean(self, variant: str) -> float:
         """The geometric mean over the rows."""

@@ -23,7 +23,7 @@ __all__ = ["figures"]
 _FREE, _STRICT = "contract + reassoc", "strict"
 
 
-def _by_hand(device: Any, row: Row, written: Written) -> Call:
+def _by_hand(device: Any, row: Row, written: Written, is_right: Any) -> Call:
     """A call that dispatches and waits; its answer is checked first."""
     shader = Shader(device.handle, written.source, row.arguments())
 
@@ -32,7 +32,7 @@ def _by_hand(device: Any, row: Row, written: Written) -> Call:
         shader.wait()
 
     call()
-    if not _nearly(row)(shader.arrays()):
+    if not is_right(shader.arrays()):
         raise AssertionError(f"{row.name}: the answer of the shader by hand is wrong")
     return call
 
@@ -53,11 +53,12 @@ def figures(names: Sequence[str]) -> Iterator[Figure]:
     comparison = Comparison(f"WGSL on {device.description}", (_FREE, _STRICT))
     for row in (row for row in ROWS if row.name in SHADERS and (not names or row.name in names)):
         free = cb.cube(fast_math={"contract", "reassoc"})(row.kernel.function)
+        nearly = _nearly(row)
         ours = {
-            _FREE: on_buffers(device, row, free, "unchecked", _nearly(row)),
+            _FREE: on_buffers(device, row, free, "unchecked", nearly),
             _STRICT: on_buffers(device, row, row.kernel, "unchecked"),
         }
-        comparison.measure(row.name, ours, _by_hand(device, row, SHADERS[row.name]))
+        comparison.measure(row.name, ours, _by_hand(device, row, SHADERS[row.name], nearly))
     comparison.show()
     worst, name = comparison.worst(_FREE)
     strict = comparison.mean(_STRICT)

@@ -327,6 +327,11 @@ class Launcher:
         replay.step_through(again, recording, debugger)
 
     @property
+    def lost(self) -> bool:
+        """Whether the device that it was given is lost."""
+        return self._device is not None and self._device.lost
+
+    @property
     def parameters(self) -> Sequence[str]:
         """Names of the kernel's parameters, in order."""
         return self._resolver.parameters

@@ -56,7 +56,7 @@ class Over:
             found = launchers.get(key)
         except TypeError:  # not hashable, so wrong: what follows says why
             found = None
-        if found is None:
+        if found is None or found.lost:
             work = Work(shape=shape_of(shape), check=check)
             chosen = None if device is None else find_device(device)
             if len(launchers) >= KEPT:

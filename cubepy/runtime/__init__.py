@@ -20,6 +20,7 @@ from cubepy.runtime.arguments import (
     stride_classes,
 )
 from cubepy.runtime.base import (
+    AGAIN,
     ArrayBinding,
     Binding,
     Device,
@@ -107,6 +108,7 @@ else:
     )
 
 __all__ = [
+    "AGAIN",
     "FLOAT_RESULTS",
     "ArrayBinding",
     "ArrayFacts",

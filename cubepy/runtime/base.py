@@ -38,7 +38,22 @@ if TYPE_CHECKING:
     from cubepy.runtime.observation import Timing
     from cubepy.target import MachineCode
 
-__all__ = ["ArrayBinding", "Binding", "Device", "Grid", "LoadedKernel", "Runtime", "ScalarBinding"]
+__all__ = [
+    "AGAIN",
+    "ArrayBinding",
+    "Binding",
+    "Device",
+    "Grid",
+    "LoadedKernel",
+    "Runtime",
+    "ScalarBinding",
+]
+
+#: What to do about a device that is lost.
+AGAIN = (
+    "  help: what its buffers held is gone, and its name leads to a new device: make the buffers\n"
+    "        again on `cubepy.device(name)`, and launch there"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +106,13 @@ class LoadedKernel:
 
 
 class Device(ABC):
-    """One unit of hardware of a runtime. Safe to use from several threads."""
+    """One unit of hardware of a runtime. Safe to use from several threads.
+
+    `lost` is set by the runtime when the driver has given up on it; what its buffers held is gone,
+    and its name leads to another, opened anew, from then on.
+    """
+
+    lost = False
 
     @property
     @abstractmethod

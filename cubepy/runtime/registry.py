@@ -122,12 +122,13 @@ class Registry:
             raise RuntimeUnavailable(f"the runtime {name!r} cannot be loaded: {error}") from error
 
     def device(self, name: str) -> Device:
-        """A device by name; the same one for the same name."""
+        """A device by name; the same one for the same name, until it is lost."""
         found = self._devices.get(name)
-        if found is None:
+        if found is None or found.lost:
             with self._lock:
-                found = self._devices.get(name) or self._find(name)
-                self._devices[name] = found
+                found = self._devices.get(name)
+                if found is None or found.lost:
+                    found = self._devices[name] = self._find(name)
         return found
 
     def _find(self, name: str) -> Device:
@@ -152,9 +153,12 @@ class Registry:
 
     def default_device(self) -> Device:
         """Where launches go that name no device and have no buffers."""
-        if self._default is None:
-            self._default = self.device(config.current().runtime.device)
-        return self._default
+        chosen = self._default
+        if chosen is None:
+            chosen = self._default = self.device(config.current().runtime.device)
+        elif chosen.lost:
+            chosen = self._default = self.device(chosen.name)
+        return chosen
 
     def set_default_device(self, target: str | Device) -> None:
         """Send later launches without a device there."""

@@ -36,6 +36,10 @@ class TargetedDevice(Device):
         return self._target
 
     @property
+    def lost(self) -> bool:  # type: ignore[override]  # set on the inner device only
+        return self.inner.lost
+
+    @property
     def host_memory(self) -> bool:
         return self.inner.host_memory
 

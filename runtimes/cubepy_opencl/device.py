@@ -76,6 +76,10 @@ class OpenclDevice(Device):
         self._number = number
         self._streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 
+    def anew(self) -> OpenclDevice:
+        """The same one in a new context, which knows nothing of this one's memory and kernels."""
+        return OpenclDevice(self._device, self._number)
+
     @property
     def name(self) -> str:
         return f"opencl:{self._number}"
@@ -97,12 +101,12 @@ class OpenclDevice(Device):
 
     @functools.cached_property
     def _context(self) -> Any:
-        with explained(self.name):
+        with explained(self.name, self):
             return cl.Context([self._device])
 
     @functools.cached_property
     def _queue(self) -> Queue:
-        with explained(self.name):
+        with explained(self.name, self):
             return Queue(self, self._context)
 
     @functools.cached_property
@@ -120,19 +124,19 @@ class OpenclDevice(Device):
             raise OutOfMemoryError(
                 f"{self.name}: {size} bytes are more than the {limit} that one buffer may have"
             )
-        with explained(f"{self.name}: allocating {size} bytes"):
+        with explained(f"{self.name}: allocating {size} bytes", self):
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, -(-max(size, 1) // 64) * 64)
 
     def write(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
         """Copy a contiguous host array to the start of a buffer."""
         if data.nbytes:
-            with explained(f"{self.name}: writing"):
+            with explained(f"{self.name}: writing", self):
                 cl.enqueue_copy(self._queue.handle, memory, data.reshape(-1).view(np.uint8))
 
     def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
         """Copy the start of a buffer into a contiguous host array, after all launches before."""
         if data.nbytes:
-            with explained(f"{self.name}: reading"):
+            with explained(f"{self.name}: reading", self):
                 cl.enqueue_copy(self._queue.handle, data.reshape(-1).view(np.uint8), memory)
 
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
@@ -165,7 +169,7 @@ class OpenclDevice(Device):
             program = load_binary(self._context, self._device, artifact.binary)
         else:
             program = self._built(artifact)
-        with explained(artifact.kernel_name):
+        with explained(artifact.kernel_name, self):
             kernel = cl.Kernel(program, artifact.entry)
             group = kernel.get_work_group_info(
                 cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE, self._device
@@ -197,7 +201,7 @@ class OpenclDevice(Device):
         block = report_block(artifact)
         if block is not None:
             memories.append(self._copy(queue, block))
-        with explained(artifact.kernel_name), code.lock:
+        with explained(artifact.kernel_name, self), code.lock:
             code.give(memories, words)
             launched = queue.enqueue(code.kernel, code.size(grid), code.group)
         if block is None:
@@ -206,7 +210,7 @@ class OpenclDevice(Device):
 
     def _copy(self, queue: Queue, block: np.ndarray[Any, Any]) -> Any:
         memory = self.alloc(block.nbytes)
-        with explained(f"{self.name}: writing"):
+        with explained(f"{self.name}: writing", self):
             cl.enqueue_copy(queue.handle, memory, block)
         return memory
 
@@ -227,7 +231,7 @@ class OpenclDevice(Device):
                     code.give(memories, words)
                     queue.enqueue(code.kernel, size, code.group)
             except cl.Error as error:
-                raise error_for(error, name) from error
+                raise error_for(error, name, self) from error
 
         return run if grid.cubes else _nothing
 
@@ -248,7 +252,7 @@ class OpenclDevice(Device):
 
     def sync(self) -> None:
         """Wait until every launch has finished."""
-        with explained(self.name):
+        with explained(self.name, self):
             self._queue.handle.finish()
 
 
@@ -256,7 +260,7 @@ def _look(
     queue: Queue, artifact: Artifact, grid: Grid, memory: Any, block: np.ndarray[Any, Any]
 ) -> None:
     """Read what a launch reported, write its prints, raise its fault."""
-    with explained(artifact.kernel_name):
+    with explained(artifact.kernel_name, queue.device):
         cl.enqueue_copy(queue.handle, block, memory)
     write_prints(artifact, grid, block)
     raise_fault(artifact, grid, block)
@@ -274,11 +278,12 @@ class OpenclRuntime(Runtime):
         return "opencl"
 
     @functools.cached_property
-    def _devices(self) -> tuple[Device, ...]:
-        return tuple(OpenclDevice(device, number) for number, device in enumerate(open_devices()))
+    def _devices(self) -> list[OpenclDevice]:
+        return [OpenclDevice(device, number) for number, device in enumerate(open_devices())]
 
     def devices(self) -> Sequence[Device]:
-        """Every device; RuntimeUnavailable where there is no driver."""
+        """Every device, a lost one opened anew; RuntimeUnavailable where there is no driver."""
+        self._devices[:] = [each.anew() if each.lost else each for each in self._devices]
         if not self._devices:
             raise RuntimeUnavailable(
                 "no OpenCL driver is installed\n"

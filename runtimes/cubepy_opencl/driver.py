@@ -22,6 +22,7 @@ from pyopencl._cl import _Program
 
 from cubepy.errors import BackendError, CubeError, DeviceLostError, LaunchError, OutOfMemoryError
 from cubepy.location import excerpt
+from cubepy.runtime import AGAIN, Device
 from cubepy.target import Artifact
 
 __all__ = [
@@ -136,12 +137,12 @@ def binary_of(program: Any) -> bytes:
 
 
 @contextlib.contextmanager
-def explained(what: str) -> Iterator[None]:
-    """Turns a driver's error into one of the project's own."""
+def explained(what: str, device: Device | None = None) -> Iterator[None]:
+    """Turns a driver's error into one of the project's own, and marks a device that is lost."""
     try:
         yield
     except cl.Error as error:
-        raise error_for(error, what) from error
+        raise error_for(error, what, device) from error
 
 
 _STATUS = cl.status_code
@@ -163,13 +164,15 @@ _SIZES = frozenset(
 )
 
 
-def error_for(error: Any, what: str) -> CubeError:
-    """The project's own error for one of the driver's."""
+def error_for(error: Any, what: str, device: Device | None = None) -> CubeError:
+    """The project's own error for one of the driver's; marks the device if that is lost."""
     code, said = error.code, str(error).splitlines()[0]
     if code in _MEMORY or isinstance(error, cl.MemoryError):
         return OutOfMemoryError(f"{what}: the device has not enough memory ({said})")
     if code in _LOST:
-        return DeviceLostError(f"{what}: the device is gone ({said})")
+        if device is not None:
+            device.lost = True
+        return DeviceLostError(f"{what}: the device is gone ({said})\n{AGAIN}")
     if code in _SIZES:
         return LaunchError(f"{what}: the device refuses the sizes ({said})")
     return BackendError(f"{what}: the driver complains", said)

@@ -79,7 +79,7 @@ class OpenclEvent(Event):
         self._queue = queue
         self._last = last
         if last is None:
-            with explained("a marker"):
+            with explained("a marker", queue.device):
                 self._last = cl.enqueue_marker(queue.handle)
 
     @property
@@ -90,7 +90,7 @@ class OpenclEvent(Event):
 
     def wait(self) -> None:
         """Wait for the driver; raises what the launches reported."""
-        with explained("waiting for a launch"):
+        with explained("waiting for a launch", self.device):
             self._last.wait()
         self._queue.look()
 
@@ -101,14 +101,14 @@ class OpenclEvent(Event):
 
     @property
     def seconds(self) -> float:
-        with explained("waiting for a launch"):
+        with explained("waiting for a launch", self.device):
             self._last.wait()
             end: int = self._last.profile.end
         return end * 1e-9
 
     def hold_back(self, queue: Queue) -> None:
         """Let what is given to another queue of the device begin behind this."""
-        with explained("waiting for a stream"):
+        with explained("waiting for a stream", self.device):
             cl.enqueue_barrier(queue.handle, wait_for=[self._last])
             self._queue.handle.flush()
 
@@ -119,7 +119,7 @@ class OpenclStream(Stream):
     def __init__(self, device: OpenclDevice, context: Any) -> None:
         super().__init__(device)
         self._device = device
-        with explained(f"a stream of {device.name}"):
+        with explained(f"a stream of {device.name}", device):
             self._queue = Queue(device, context)
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:

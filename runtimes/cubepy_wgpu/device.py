@@ -62,6 +62,10 @@ class WgpuDevice(Device):
         self._number = number
         self._lock = threading.RLock()
 
+    def anew(self) -> WgpuDevice:
+        """The same adapter opened again, which knows nothing of this one's memory and kernels."""
+        return WgpuDevice(self._adapter, self._number)
+
     @property
     def name(self) -> str:
         return f"wgpu:{self._number}"
@@ -112,7 +116,7 @@ class WgpuDevice(Device):
     @contextmanager
     def _driver(self, what: str) -> Iterator[Any]:
         """The driver's device, for this thread alone; its errors become the project's own."""
-        with self._lock, explained(what):
+        with self._lock, explained(what, self):
             yield self.handle
 
     # ── memory ──
@@ -213,7 +217,7 @@ class WgpuDevice(Device):
                 with self._lock:
                     code.encode(bound, words, parts)
             except DRIVER_ERRORS as error:
-                raise error_for(error, name) from error
+                raise error_for(error, name, self) from error
 
         return run
 
@@ -286,11 +290,12 @@ class WgpuRuntime(Runtime):
         return "wgpu"
 
     @functools.cached_property
-    def _devices(self) -> tuple[Device, ...]:
-        return tuple(WgpuDevice(adapter, number) for number, adapter in enumerate(find_adapters()))
+    def _devices(self) -> list[WgpuDevice]:
+        return [WgpuDevice(adapter, number) for number, adapter in enumerate(find_adapters())]
 
     def devices(self) -> Sequence[Device]:
-        """Every device; RuntimeUnavailable where there is no adapter."""
+        """Every device, a lost one opened anew; RuntimeUnavailable where there is no adapter."""
+        self._devices[:] = [each.anew() if each.lost else each for each in self._devices]
         if not self._devices:
             raise RuntimeUnavailable(
                 "wgpu finds no adapter\n"

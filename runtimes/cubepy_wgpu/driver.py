@@ -16,6 +16,7 @@ import wgpu.backends.wgpu_native.extras as native
 
 from cubepy.errors import BackendError, CubeError, DeviceLostError, LaunchError, OutOfMemoryError
 from cubepy.location import excerpt
+from cubepy.runtime import AGAIN, Device
 from cubepy.target import Artifact, array_groups
 from cubepy_wgpu.clock import FEATURE
 
@@ -120,23 +121,27 @@ def pipeline_of(device: Any, text: str, entry: str, layout: Any = wgpu.AutoLayou
 
 
 @contextlib.contextmanager
-def explained(what: str) -> Iterator[None]:
-    """Turns a driver's error into one of the project's own."""
+def explained(what: str, device: Device | None = None) -> Iterator[None]:
+    """Turns a driver's error into one of the project's own, and marks a device that is lost."""
     try:
         yield
     except DRIVER_ERRORS as error:
         if isinstance(error, CubeError):
+            if isinstance(error, DeviceLostError) and device is not None:
+                device.lost = True
             raise
-        raise error_for(error, what) from error
+        raise error_for(error, what, device) from error
 
 
-def error_for(error: Exception, what: str) -> CubeError:
-    """The project's own error for one of the driver's."""
+def error_for(error: Exception, what: str, device: Device | None = None) -> CubeError:
+    """The project's own error for one of the driver's; marks the device if that is lost."""
     said = str(error)
     if isinstance(error, wgpu.GPUOutOfMemoryError) or "Not enough memory" in said:
         return OutOfMemoryError(f"{what}: the device has not enough memory")
     if "is lost" in said or "device lost" in said.lower() or "Destroyed" in said:
-        return DeviceLostError(f"{what}: the device is gone ({said.splitlines()[0]})")
+        if device is not None:
+            device.lost = True
+        return DeviceLostError(f"{what}: the device is gone ({said.splitlines()[0]})\n{AGAIN}")
     if "dispatch" in said.lower() and "limit" in said.lower():
         return LaunchError(f"{what}: the device refuses the sizes ({said.splitlines()[0]})")
     return BackendError(f"{what}: the driver complains", said)

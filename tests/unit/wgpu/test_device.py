@@ -346,6 +346,33 @@ def test_a_device_that_is_lost_says_so() -> None:
         lost.sync,
     ]
     for work in doing:
-        with pytest.raises(DeviceLostError):
+        with pytest.raises(DeviceLostError, match=r"its name leads to a new device"):
             work()
     scaled.over(8, device=NAME)(numbers(8), 1.0, np.zeros(8, np.float32))
+
+
+def test_the_name_of_a_lost_device_leads_to_a_new_one() -> None:
+    before: Any = device(NAME)
+    x, out = before.array(numbers(300)), before.empty(300)
+    launch = scaled.over(300, device=NAME)
+    launch(x, 2.0, out)
+    launch(x, 2.0, out)
+    before.handle.destroy()
+    with pytest.raises(DeviceLostError):
+        launch(x, 2.0, out)
+    assert before.lost
+    for _ in range(3):
+        host = np.zeros(300, np.float32)
+        scaled.over(300, device=NAME)(numbers(300), 3.0, host)
+        np.testing.assert_array_equal(host, numbers(300) * np.float32(3))
+    after = device(NAME)
+    assert after is not before
+    assert not after.lost
+    with pytest.raises(DeviceLostError):
+        x.numpy()
+    with pytest.raises(DeviceLostError):
+        launch(x, 2.0, out)
+    again, result = after.array(numbers(300)), after.empty(300)
+    for _ in range(3):
+        scaled.over(300)(again, 4.0, result)
+    np.testing.assert_array_equal(result.numpy(), numbers(300) * np.float32(4))
