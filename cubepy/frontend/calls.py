@@ -260,6 +260,8 @@ def _cannot_run(frame: Frame, target: Any, call: Call) -> SourceError:
 
 
 def _alternative_class(target: type) -> str:
+    if target.__module__.startswith("cubepy."):
+        return "make it outside of the kernel, which may read it"
     if is_dataclass(target):
         return "put @cb.struct above it"
     return "make it a frozen dataclass, and put @cb.struct above it"

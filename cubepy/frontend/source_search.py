@@ -15,7 +15,7 @@ import stat
 import sys
 import time
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 __all__ = ["exec_text", "find_text", "was_changed", "where_to_put_it"]
@@ -131,10 +131,11 @@ def _candidates(code: types.CodeType) -> Iterator[str]:
     seen: set[int] = set()
     frame = inspect.currentframe()
     while frame is not None:
-        yield from _texts(frame.f_locals, code)
+        yield from _texts(frame.f_locals.values(), code)
         if id(frame.f_globals) not in seen:
             seen.add(id(frame.f_globals))
-            yield from _texts(frame.f_globals, code)
+            yield from _texts(frame.f_globals.values(), code)
+        yield from _texts(frame.f_code.co_consts, code)  # exec("""…""")
         frame = frame.f_back
     yield from _prompt(code)
 
@@ -150,8 +151,8 @@ def _standard_input() -> Iterator[str]:
         return
 
 
-def _texts(values: Mapping[str, Any], code: types.CodeType) -> Iterator[str]:
-    for value in list(values.values()):
+def _texts(values: Iterable[Any], code: types.CodeType) -> Iterator[str]:
+    for value in list(values):
         if isinstance(value, str) and code.co_name.strip("<>") in value:
             yield value
 

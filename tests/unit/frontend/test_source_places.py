@@ -199,6 +199,16 @@ def test_cells_of_a_kernel_process() -> None:
     assert names["result"]() == [7.0] * 3
 
 
+@pytest.mark.parametrize(
+    "call", ["exec({text!r}, {{}})", "exec(compile({text!r}, 'it', 'exec'), {{}})"]
+)
+def test_exec_of_a_text_that_stands_in_the_call(tmp_path: Path, call: str) -> None:
+    program = tmp_path / "runs_a_text.py"
+    program.write_text(f"def run():\n    {call.format(text=RUN)}\n\nrun()\n")
+    assert python(str(program)).strip() == "[7.0, 7.0, 7.0]"
+    assert python("-c", call.format(text=RUN)).strip() == "[7.0, 7.0, 7.0]"
+
+
 def test_doctest() -> None:
     text = """
     >>> import numpy as np, cubepy as cb
