@@ -97,7 +97,8 @@ def _live(frame: Frame, path: tuple[str, ...], at: ast.AST) -> Any:
         return getattr(builtins, name)
     known = [*cells, *function.__globals__, *frame.analysis.names]
     raise frame.error(CubeNameError, f"{name!r} is not defined", at,
-                      our_name(path) or did_you_mean(name, known))  # fmt: skip
+                      our_name(path) or did_you_mean(name, known)
+                      or "assign or import it first, or make it a parameter")  # fmt: skip
 
 
 def _captured(frame: Frame, value: Any, name: str, at: ast.AST) -> Any:

@@ -122,11 +122,11 @@ _PLACES = frozenset({"ABSOLUTE_POS", "UNIT_POS", "CUBE_POS", "CUBE_DIM", "CUBE_C
 
 
 def instead_of_unpacking(value: Value, at: ast.AST) -> str:
-    """What to write instead of taking a value apart that has no parts; empty if nothing helps."""
+    """What to write instead of taking a value apart that has no parts."""
     text = snippet(at)
     if as_array(value) is not None:
         return f"read its elements: {text}[0], {text}[1], …"
     place = text.rpartition(".")[2]
     if place in _PLACES:
         return f"an axis is a name of its own: y, x = {text}_Y, {text}_X, where x is the last axis"
-    return ""
+    return "tuples, named tuples and shapes come apart; of a struct read the fields by name"

@@ -201,9 +201,15 @@ def _instance(
 
 
 def _library_name(frame: Frame, source: KernelSource, call: Call) -> str:
-    """What a user calls a function of the device library; "" for others, and for its own calls."""
-    own = _is_in(source.function, _LIBRARY) and not _is_in(frame.source.function, _LIBRARY)
+    """What a user calls a function of a library; "" for others, and for its own calls."""
+    own = _is_library(source.function) and not _is_library(frame.source.function)
     return call.name if own else ""
+
+
+def _is_library(function: FunctionType) -> bool:
+    """Whether a function is of cubepy's device library, or of Python's own."""
+    ours = _is_in(function, "cubepy.")
+    return _is_in(function, _LIBRARY) if ours else is_fixed(function.__module__)
 
 
 def _is_in(function: FunctionType, modules: str | tuple[str, ...]) -> bool:

@@ -77,7 +77,9 @@ def _item(frame: Frame, owner: Value, at: Any, node: ast.Subscript) -> Value:
             CubeValueError,
             f"{snippet(node)}: {error}" if str(error) else f"{snippet(node)} cannot be read",
             node.slice,
-            f"it has {counted(len(holder), 'element')}" if inside else "",
+            f"it has {counted(len(holder), 'element')}"
+            if inside
+            else f"write what {snippet(node.value)} takes in brackets",
         ) from error
     return found if isinstance(owner, TupleValue) else from_python(frame, found, node)
 
@@ -86,7 +88,12 @@ def _sliced(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     assert isinstance(node.slice, ast.Slice)
     bounds = [_bound(frame, part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
     if bounds[2] == 0:
-        raise frame.error(CubeValueError, "the step of a slice is 0", node.slice)
+        raise frame.error(
+            CubeValueError,
+            "the step of a slice is 0",
+            node.slice,
+            "write [::1], or [::-1] for backwards",
+        )
     if isinstance(owner, TupleValue):
         return TupleValue(owner.items[slice(*bounds)])
     for slicer in _SLICERS:
@@ -95,7 +102,12 @@ def _sliced(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
             return found
     if isinstance(owner, Known) and isinstance(owner.value, Sequence):
         return Known(owner.value[slice(*bounds)])
-    raise frame.error(CubeTypeError, f"cannot slice {describe(owner)}", node)
+    raise frame.error(
+        CubeTypeError,
+        f"cannot slice {describe(owner)}",
+        node,
+        "arrays, vectors and tuples have parts",
+    )
 
 
 def _bound(frame: Frame, node: ast.expr | None) -> int | None:

@@ -142,7 +142,10 @@ def lower_replace(frame: Frame, call: Call) -> Value:
     value = opened(frame, operand.value, operand.node)
     if not isinstance(value, StructValue):
         raise frame.error(
-            CubeTypeError, f"cannot replace fields of {describe(value)}", operand.node
+            CubeTypeError,
+            f"cannot replace fields of {describe(value)}",
+            operand.node,
+            "it makes a struct from another one",
         )
     fields = fields_of(value.maker)  # type: ignore[arg-type]
     given: dict[str, Operand] = {}
@@ -214,7 +217,7 @@ def equal(
             CubeTypeError,
             f"cannot compare {describe(left.value)} and {describe(right.value)}",
             at,
-            "compare their fields" if alike else "",
+            "compare their fields" if alike else "compare numbers, or structs of one class",
         )
     assert isinstance(a, Group)
     assert isinstance(b, Group)

@@ -126,7 +126,8 @@ def _formatted(frame: Frame, value: object, form: str, at: ast.AST) -> str:
     except (TypeError, ValueError) as error:
         kind = type(value).__name__
         message = f"{form!r} is no format of a Python {kind}, as which it is shown"
-        raise frame.error(CubeValueError, message, at) from error
+        help = "write one of Python's, such as {x:8.3f}, {n:5d} or {n:x}"
+        raise frame.error(CubeValueError, message, at, help) from error
 
 
 # ── print ────────────────────────────────────────────────────────────────────────────────────────
