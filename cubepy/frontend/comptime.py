@@ -136,7 +136,10 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
             CubeNameError,
             f"{label} has no attribute {name!r}",
             at,
-            _typed(owner, name) or our_name((name,)) or did_you_mean(name, dir(owner)),
+            _typed(owner, name)
+            or our_name((name,))
+            or did_you_mean(name, dir(owner))
+            or "write a name that it has",
         ) from error
     if not isinstance(owner, types.ModuleType) and _runs_python(owner, name):
         frame.session.repeatable = False
