@@ -47,9 +47,6 @@ def cast(prelude: Prelude, source: Scalar, target: Scalar, value: Expression) ->
     if is_half(target):
         return narrow(prelude, target, _as_float(prelude, source, value))
     if source.is_float and target.is_integer:
-        # to wider ones Intel's driver makes something of NaN, and to signed ones it is slower
-        if not target.is_signed and target.bits < 32:
-            return call(f"convert_{register_type(target)}_sat_rtz", typed(source, value))
         return call(prelude.need_conversion(source, target, _limits(source, target)), value)
     same = register_type(source) == register_type(target)  # i64 and index
     return value if same else _plain(target, value)

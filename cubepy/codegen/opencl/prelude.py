@@ -83,7 +83,7 @@ float $to_odd_float($T value) {
     const ulong excess = size >> 24 != 0 ? 40 - clz(size) : 0;
     const ulong kept = size >> excess;
     const ulong odd = kept << excess != size ? kept | 1 : kept;
-    const float magnitude = ldexp((float)odd, (int)excess);
+    const float magnitude = (float)odd * as_float((int)(127 + excess) << 23);
     return value < 0 ? -magnitude : magnitude;
 }""",
 }
