@@ -52,26 +52,28 @@ def _mul(type: Scalar, a: Interval, b: Interval) -> Interval:
 
 
 def _floor_div(type: Scalar, a: Interval, b: Interval) -> Interval:
+    """No quotient is further from 0 than what was divided; by 0 it is 0."""
     if b[0] <= 0:
-        return whole(type)
+        furthest = max(abs(a[0]), abs(a[1]))
+        return _fits(type, -furthest if type.is_signed else 0, furthest)
     corners = (a[0] // b[0], a[0] // b[1], a[1] // b[0], a[1] // b[1])
     return min(corners), max(corners)
 
 
 def _trunc_div(type: Scalar, a: Interval, b: Interval) -> Interval:
-    return _floor_div(type, a, b) if a[0] >= 0 else whole(type)
+    return _floor_div(type, a, (min(b[0], 0), b[1]) if a[0] < 0 else b)
 
 
 def _floor_mod(type: Scalar, a: Interval, b: Interval) -> Interval:
-    """The sign of the divisor; nothing changes for 0 <= a < b."""
-    if b[0] < 0:
-        return whole(type)
-    high = max(b[1] - 1, 0)
-    return (0, min(high, a[1])) if a[0] >= 0 else (0, high)
+    """The sign of the divisor, and nearer to 0; nothing changes for 0 <= a < b."""
+    low, high = min(b[0] + 1, 0), max(b[1] - 1, 0)
+    return (low, min(high, a[1])) if a[0] >= 0 else (low, high)
 
 
 def _trunc_rem(type: Scalar, a: Interval, b: Interval) -> Interval:
-    return _floor_mod(type, a, b) if a[0] >= 0 else whole(type)
+    """The sign of what was divided, and nearer to 0 than either."""
+    furthest = max(abs(b[0]), abs(b[1]), 1) - 1
+    return max(min(a[0], 0), -furthest), min(max(a[1], 0), furthest)
 
 
 def _min(type: Scalar, a: Interval, b: Interval) -> Interval:
@@ -85,13 +87,19 @@ def _max(type: Scalar, a: Interval, b: Interval) -> Interval:
 def _bit_and(type: Scalar, a: Interval, b: Interval) -> Interval:
     """Not above an operand that is not negative."""
     highs = [high for low, high in (a, b) if low >= 0]
-    return (0, min(highs)) if highs else whole(type)
+    return (0, min(highs)) if highs else _bit_xor(type, a, b)
 
 
 def _bit_or(type: Scalar, a: Interval, b: Interval) -> Interval:
-    if a[0] < 0 or b[0] < 0:
-        return whole(type)
-    return max(a[0], b[0]), (1 << max(a[1].bit_length(), b[1].bit_length())) - 1
+    low, high = _bit_xor(type, a, b)
+    return (max(a[0], b[0]), high) if low == 0 else (low, high)
+
+
+def _bit_xor(type: Scalar, a: Interval, b: Interval) -> Interval:
+    """Bits above those of both operands are those of the sign."""
+    every = (*a, *b)
+    reach = 1 << max((value if value >= 0 else ~value).bit_length() for value in every)
+    return (-reach if min(every) < 0 else 0), reach - 1
 
 
 def _shr(type: Scalar, a: Interval, b: Interval) -> Interval:
@@ -120,6 +128,7 @@ TRANSFERS: Mapping[OpDef, Transfer] = {
     ops.MAX: _max,
     ops.BIT_AND: _bit_and,
     ops.BIT_OR: _bit_or,
+    ops.BIT_XOR: _bit_xor,
     ops.SHR: _shr,
     ops.SHL: _shl,
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured import Body, Expression, binary, call, primary, unary
 from cubepy.codegen.wgsl.conversions import helper, invoked, low_word, moved, wrapped
+from cubepy.codegen.wgsl.narrow import MODULAR
 from cubepy.codegen.wgsl.types import Machine, is_wide
 from cubepy.ir import Op, Scalar
 from cubepy.target import Topic
@@ -22,8 +23,7 @@ __all__ = ["INTEGERS", "integer_op"]
 Operands = Sequence[Expression]
 # `on`: what the operands are in registers.
 Emit = Callable[["WgslKernel", Body, Op, Machine, Operands], Expression]
-#: Ops whose low word depends on the low words of their operands only.
-_MODULAR = frozenset({"add", "sub", "mul", "neg", "bit_and", "bit_or", "bit_xor", "bit_not"})
+_MODULAR = frozenset(row.name for row in MODULAR)
 #: Ops that give the same on words as on pairs, for operands and results that fit both.
 _ON_WORDS = _MODULAR | {
     "floor_div", "floor_mod", "trunc_div", "trunc_rem", "abs", "sign", "min", "max", "shr",

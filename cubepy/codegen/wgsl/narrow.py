@@ -2,7 +2,8 @@
 
 `index` is a 64-bit integer in meaning. A launch on such a device has at most `index_limit` units,
 and arrays as many elements, so positions, lengths and most of what is computed from them fit; what
-does not, or comes from memory, is a pair of words.
+does not, or comes from memory, is a pair of words. Sums and products of which only subscripts known
+to be inside are made need their low words alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from cubepy.codegen.wgsl.types import is_wide
 from cubepy.ir import I32, TRANSFERS, Kernel, Op, Ranges, Scalar, SlotType, ops, walk
 
-__all__ = ["fits_a_word", "narrow_values"]
+__all__ = ["MODULAR", "fits_a_word", "narrow_values"]
 
 _PLACES = frozenset(
     row
@@ -20,6 +21,10 @@ _PLACES = frozenset(
     if not row.operands and row.python.endswith(row.name.upper())
 )
 _COMPUTED = frozenset({*TRANSFERS, ops.SELECT, ops.CAST, ops.NEG, ops.ABS})
+#: Ops whose low word depends on the low words of their operands only.
+MODULAR = frozenset(
+    {ops.ADD, ops.SUB, ops.MUL, ops.NEG, ops.BIT_AND, ops.BIT_OR, ops.BIT_XOR, ops.BIT_NOT}
+)
 _MEASURES = frozenset({ops.LENGTH, ops.STRIDE, ops.EXTENT_X, ops.EXTENT_Y, ops.EXTENT_Z})
 
 
@@ -46,7 +51,41 @@ def narrow_values(kernel: Kernel, ranges: Ranges) -> frozenset[Op]:
         for op in every:
             if _is_wide(op) and _is_narrow(op, ranges, found):
                 found.add(op)
+        _add_low_words(every, ranges, found)
     return frozenset(found)
+
+
+def _add_low_words(every: list[Op], ranges: Ranges, found: set[Op]) -> None:
+    """Values whose low word is all that anybody asks for."""
+    users: dict[Op, list[Op]] = {}
+    for op in every:
+        for operand in op.operands:
+            users.setdefault(operand, []).append(op)
+    for op in reversed(every):
+        if (
+            _is_wide(op)
+            and op.opdef in MODULAR
+            and op in users
+            and all(_asks_for_low_word(user, op, ranges, found) for user in users[op])
+        ):
+            found.add(op)
+
+
+def _asks_for_low_word(user: Op, op: Op, ranges: Ranges, found: set[Op]) -> bool:
+    if user.opdef in MODULAR:
+        return user in found
+    if user.opdef is ops.LOAD:
+        subscripts = user.operands[1:]
+    elif user.opdef is ops.STORE and user.operands[-1] is not op:
+        subscripts = user.operands[1:-1]
+    else:
+        return False
+    checked = user.attrs.get("check", "checked") != "unchecked"
+    return all(
+        ranges.is_inside(user, axis)
+        for axis, each in enumerate(subscripts)
+        if each is op and checked
+    )
 
 
 def _is_narrow(op: Op, ranges: Ranges, found: set[Op]) -> bool:
