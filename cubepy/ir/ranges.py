@@ -96,7 +96,7 @@ def analyze_ranges(kernel: Kernel, limit: int = 0, plane_dim: int = 0) -> Ranges
 
 
 def _positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval]:
-    """Where the ops without operands lie."""
+    """Where the ops without operands lie, wherever a unit runs: so there is a cube at least."""
     if limit:
         return _limited_positions(cube_dim, limit)
     units = cube_dim[0] * cube_dim[1] * cube_dim[2]
@@ -106,15 +106,15 @@ def _positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, Interval
         "plane_pos": (0, units - 1),
         "plane_dim": (1, 1 << 16),
         "cube_pos": (0, MOST_UNITS),
-        "cube_count": (0, MOST_UNITS),
+        "cube_count": (1, MOST_UNITS),
         "absolute_pos": (0, MOST_UNITS),
     }
     for axis, extent in zip(_AXES, cube_dim, strict=True):
         everywhere[f"unit_pos_{axis}"] = (0, extent - 1)
-        for name in ("absolute_pos", "extent"):
-            everywhere[f"{name}_{axis}"] = (0, MOST_ALONG)
-        for name in ("cube_pos", "cube_count"):
-            everywhere[f"{name}_{axis}"] = (0, MOST_ALONG // extent)
+        for name, least in (("absolute_pos", 0), ("extent", 1)):
+            everywhere[f"{name}_{axis}"] = (least, MOST_ALONG)
+        for name, least in (("cube_pos", 0), ("cube_count", 1)):
+            everywhere[f"{name}_{axis}"] = (least, MOST_ALONG // extent)
     return everywhere
 
 
@@ -136,7 +136,7 @@ def _limited_positions(cube_dim: tuple[int, int, int], limit: int) -> dict[str, 
         dim = units if name[-2] != "_" else cube_dim[_AXES.index(name[-1])]
         kind = name.removesuffix(f"_{name[-1]}")
         if kind in ("cube_count", "extent"):
-            everywhere[name] = (0, limit if kind == "extent" else limit // dim)
+            everywhere[name] = (1, max(1, limit if kind == "extent" else limit // dim))
         elif kind in ("absolute_pos", "cube_pos"):
             everywhere[name] = (0, (limit if kind == "absolute_pos" else limit // dim) - 1)
     return everywhere

@@ -89,6 +89,19 @@ def pieces(rgb: Array[u8], width: i32, out: Array[f32]) -> None:
 
 
 @cb.cube
+def shifted(x: Array[f32], out: Array[f32]) -> None:
+    """The element before, and the first one once more."""
+    i = cb.ABSOLUTE_POS
+    out[i] = x[max(i - 1, 0)]
+
+
+@cb.cube
+def plane_totals(x: Array[f32], out: Array[f32]) -> None:
+    """One sum a plane."""
+    out[cb.UNIT_POS] = cb.plane_sum(x[cb.UNIT_POS])
+
+
+@cb.cube
 def pairs(x: Array[f32], out: Array[f32]) -> None:
     """Two neighbours a unit, a variable with two lives, a store that nobody sees, cheap arms."""
     i = cb.ABSOLUTE_POS
@@ -128,6 +141,8 @@ def launches() -> list[tuple[Any, tuple[Any, ...]]]:
     line, bytes_ = np.zeros(256, np.float32), np.zeros(768, np.uint8)
     return [
         (pieces.over(256), (bytes_, np.int32(16), line)),
+        (shifted.over(256), (line, line.copy())),
+        (plane_totals[1, 32], (line, line.copy())),
         (pairs.over(128), (line, line.copy())),
         (transposed.over((16, 16)), (plane.T, plane.copy().T)),
         (product.over((16, 16)), (plane, plane.copy(), plane.copy())),

@@ -15,7 +15,7 @@ from cubepy.codegen.llvm.notes import EDGES
 from cubepy.codegen.llvm.reasons import unbounded_reason
 from cubepy.codegen.llvm.reports import report_outside
 from cubepy.codegen.llvm.values import Value
-from cubepy.ir import INDEX, Op, Trait, ops
+from cubepy.ir import I32, INDEX, U32, Op, Scalar, Trait, ops
 from cubepy.records import dataclass
 from cubepy.target import Topic
 
@@ -88,25 +88,61 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     """Whether every lane of the gang is inside (i1), by the ends of each part alone; None where
     that is no cheaper, or the access needs no test.
 
-    Worth asking in loops: outside of them the fast version of the code has the answer.
+    Worth asking where the fast version of the code has no answer: in loops, and of subscripts that
+    nothing bounds ahead.
     """
-    if op.attrs.get("check", "checked") != "checked" or op in gang.inside or not gang.looping:
+    if op.attrs.get("check", "checked") != "checked" or op in gang.inside:
         return None
-    if not gang.module.target.does("whole"):
+    if not gang.module.target.does("whole") or not (gang.looping or _unbounded(gang, op)):
         return None
     gang.module.notes.op = op
     shapes = [gang.values[index].shape for index in indices]
-    if any(shape.level == 2 for shape in shapes) or not any(shape.stride for shape in shapes):
+    if not any(shape.stride or shape.level == 2 for shape in shapes):
+        return None
+    if any(shape.level == 2 for shape in shapes) and not _unbounded(gang, op):
         return None
     tests: dict[str, None] = {}
     for axis, index in enumerate(indices):
-        tests.update(dict.fromkeys(_whole_tests(gang, index, gang.module.shape_of(memory, axis))))
+        extent = gang.module.shape_of(memory, axis)
+        whole = _vector_test if gang.values[index].shape.level == 2 else _whole_tests
+        tests.update(dict.fromkeys(whole(gang, index, extent)))
     total: str | None = None
     for test in tests:
         total = test if total is None else gang.w.value(f"and i1 {total}, {test}", "in")
     if total is not None:
         gang.accesses(memory, "one test of a vector's ends", Topic.BOUNDS)
     return total
+
+
+# So many accesses of a kernel are written out twice; more would take too long to compile.
+_FEW = 12
+
+
+def _unbounded(gang: Gang, op: Op) -> bool:
+    """Whether an access is tested in the usual version too, which has no test for it ahead."""
+    notes = gang.module.notes
+    return op in notes.unbounded and notes.version != EDGES and len(notes.unbounded) <= _FEW
+
+
+def _vector_test(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
+    """One test of all lanes: their maximum, unsigned, in the width that the subscript is read in,
+    since a lane below 0 is among the largest then.
+    """
+    w, scalar = gang.w, index.type
+    assert isinstance(scalar, Scalar)
+    read, limit = index, extent
+    if index.opdef is ops.CAST and index.operands[0].type in (I32, U32):
+        read = index.operands[0]
+        most = (1 << 31) if read.type is I32 else (1 << 32) - 1
+        limit = gang.one.call("umin", INDEX, extent, str(most))
+        scalar = U32
+        limit = w.value(f"trunc i64 {limit} to i32")
+    total = ""
+    for vector in dict.fromkeys(gang.vectors(read)):
+        total = gang.vec.call("umax", scalar, total, vector) if total else vector
+    limits = gang.vec.everywhere(f"i{scalar.bits}", limit)
+    outside = gang.vec.compare("icmp uge", scalar, total, limits)
+    return (w.value(f"xor i1 {gang.any((outside,))}, true", "in"),)
 
 
 def _whole_tests(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:

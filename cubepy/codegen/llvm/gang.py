@@ -187,13 +187,15 @@ class Gang:
     the gang: the position of its first unit (x in the launch for ROWS, y for COLUMNS, linear in
     the cube for CUBES). `beside`: a rare case is being emitted beside the usual one, so that
     nothing for it should be made where both would pay. `segment`: the code is a piece between
-    barriers, so loops around it are not in sight.
+    barriers, so loops around it are not in sight. `retreat`: where the gang starts again if
+    neighbours do not follow each other, see `straight.py`.
     """
 
     module: Module
     analysis: Uniformity
     emit_region: Callable[[Gang, Region], None]
     inside: frozenset[Op] = frozenset()
+    retreat: str = ""
     place: dict[str, str] = field(default_factory=dict)
     values: dict[Op, Value] = field(default_factory=dict)
     slots: dict[Op, Slot] = field(default_factory=dict)

@@ -1,15 +1,15 @@
 """Plane operations: a part is a plane, so they are shuffles within one vector.
 
 Lanes that do not exist in a partial last plane take part as the identity of the operation. Float
-sums and products are balanced trees over neighbouring lanes; float scans add in lane order.
+scans add in lane order; reductions are in `plane_reductions.py`.
 """
 
 from __future__ import annotations
 
-from cubepy.codegen.llvm.elementwise import ELEMENTWISE
 from cubepy.codegen.llvm.gang import Gang
+from cubepy.codegen.llvm.plane_reductions import combine, existing, reduce_planes
 from cubepy.codegen.llvm.types import memory_type, register_type, typed_constant
-from cubepy.ir import BOOL, PLANE_REDUCTIONS, PLANE_SCANS, Op, OpDef, Scalar, neutral_of, ops
+from cubepy.ir import BOOL, PLANE_REDUCTIONS, PLANE_SCANS, Op, Scalar, neutral_of, ops
 
 __all__ = ["emit_plane"]
 
@@ -23,7 +23,7 @@ def emit_plane(gang: Gang, op: Op) -> None:
     if row is ops.SYNC_PLANE:
         return
     if row in PLANE_REDUCTIONS:
-        gang.define(op, tuple(_reduce(gang, op, number) for number in range(gang.parts)))
+        gang.define(op, reduce_planes(gang, op))
     elif row in PLANE_SCANS:
         gang.define(op, tuple(_scan(gang, op, number) for number in range(gang.parts)))
     elif row in _SHUFFLES:
@@ -34,48 +34,17 @@ def emit_plane(gang: Gang, op: Op) -> None:
         gang.define(op, tuple(_vote(gang, op, number) for number in range(gang.parts)))
 
 
-def _combine(gang: Gang, row: OpDef, scalar: Scalar, a: str, b: str, *, lanes: bool) -> str:
-    stand_in = Op(opdef=ops.PARAM, type=scalar)
-    sample = Op(opdef=row, operands=(stand_in, stand_in), type=scalar)
-    return ELEMENTWISE[row.name](gang.vec if lanes else gang.one, sample, (a, b))
-
-
-def _existing(gang: Gang, number: int, scalar: Scalar, value: str, missing: int | float) -> str:
-    if gang.mask is None:
-        return value
-    return gang.vec.select(gang.mask[number], scalar, value, gang.vec.const(scalar, missing))
-
-
-def _permute(gang: Gang, scalar: Scalar, value: str, order: list[int]) -> str:
-    lanes, type = gang.layout.lanes, gang.vec.type(scalar)
-    picks = ", ".join(f"i32 {lane}" for lane in order)
-    return gang.w.value(f"shufflevector {type} {value}, {type} poison, <{lanes} x i32> <{picks}>")
-
-
-def _reduce(gang: Gang, op: Op, number: int) -> str:
-    row, scalar = PLANE_REDUCTIONS[op.opdef], op.type
-    assert isinstance(scalar, Scalar)
-    total = gang.vectors(op.operands[0])[number]
-    total = _existing(gang, number, scalar, total, neutral_of(row, scalar))
-    distance, lanes = 1, gang.layout.lanes
-    while distance < lanes:
-        other = _permute(gang, scalar, total, [lane ^ distance for lane in range(lanes)])
-        total = _combine(gang, row, scalar, total, other, lanes=True)
-        distance *= 2
-    return gang.w.value(f"extractelement {gang.vec.type(scalar)} {total}, i64 0")
-
-
 def _scan(gang: Gang, op: Op, number: int) -> str:
     (row, first), scalar = PLANE_SCANS[op.opdef], op.type
     assert isinstance(scalar, Scalar)
     type, element = gang.vec.type(scalar), register_type(scalar)
     neutral = neutral_of(row, scalar)
-    value = _existing(gang, number, scalar, gang.vectors(op.operands[0])[number], neutral)
+    value = existing(gang, number, scalar, gang.vectors(op.operands[0])[number], neutral)
     running, result = "", "poison"
     start = "" if first is None else typed_constant(scalar, first, 0)
     for lane in range(gang.layout.lanes):
         item = gang.w.value(f"extractelement {type} {value}, i64 {lane}")
-        following = item if lane == 0 else _combine(gang, row, scalar, running, item, lanes=False)
+        following = item if lane == 0 else combine(gang, row, scalar, running, item, lanes=False)
         written = following if first is None else (running or start)
         result = gang.w.value(f"insertelement {type} {result}, {element} {written}, i64 {lane}")
         running = following

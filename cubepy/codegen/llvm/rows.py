@@ -58,14 +58,23 @@ def emit_rows(module: Module, versions: Versions) -> None:
     else:
         w.jump("fast")
     w.begin("fast")
-    gang = versions.gang(fast=True, place=place)
-    versions.body(gang, None, "gang_next")
+    _whole_gang(module, versions, place)
     w.begin("careful")
     careful_gangs(module, versions, place, (after, last), "gang_next")
     w.begin("gang_next")
     w.line(f"%x_after = add i64 %x, {layout.width}")
     w.jump("gangs")
     close_task_loop(module)
+
+
+def _whole_gang(module: Module, versions: Versions, place: dict[str, str]) -> None:
+    """A gang all of whose units are there and inside, straight first if that is worth trying."""
+    if versions.straight is not None:
+        gang = versions.gang(fast=True, place=place, retreat="usual")
+        versions.body(gang, None, "gang_next")
+        module.w.begin("usual")
+    gang = versions.gang(fast=True, place=place)
+    versions.body(gang, None, "gang_next")
 
 
 def careful_gangs(

@@ -10,6 +10,7 @@ from cubepy.codegen.llvm.layout import uniform_memory
 from cubepy.codegen.llvm.notes import EDGES
 from cubepy.codegen.llvm.positions import emit_positions
 from cubepy.codegen.llvm.segments import exits_by_gang, needs_segments
+from cubepy.codegen.llvm.straight import straight_ops
 from cubepy.codegen.llvm.walk import emit_region
 from cubepy.ir import INDEX, Kernel, Op, Scalar, SharedType, Trait, ops, walk
 from cubepy.ir.analyses import Assumptions, Uniformity, analyze_uniformity, find_assumptions
@@ -39,13 +40,31 @@ class Versions:
         if found.conditions or found.exact:
             conditions = {**self.given, **found.conditions}
             self.fast = self._analyze(Assumptions(conditions=conditions, exact=found.exact))
+        self.straight: Uniformity | None = None
+        if module.layout.schedule.crosses_cubes and not module.layout.banded:
+            self.straight = self._straighten()
         self.positions = [
             op for op in walk(kernel.body)
             if not op.operands and not op.regions and op.opdef.has(Trait.PURE) and op.type == INDEX
             and op.opdef is not ops.CONST
         ]  # fmt: skip
 
-    def _analyze(self, assumptions: Assumptions) -> Uniformity:
+    def _straighten(self) -> Uniformity | None:
+        """The analysis of a version that takes neighbours for straight, if one is worth having."""
+        if not self.module.target.does("straight"):
+            return None
+        found = self.assumptions
+        taken = Assumptions(conditions={**self.given, **found.conditions}, exact=found.exact)
+
+        def analyze(followed: frozenset[Op]) -> Uniformity:
+            return self._analyze(taken, followed)
+
+        followed = straight_ops(self.kernel, self.fast, analyze)
+        return analyze(followed) if followed else None
+
+    def _analyze(
+        self, assumptions: Assumptions, followed: frozenset[Op] = frozenset()
+    ) -> Uniformity:
         return analyze_uniformity(
             self.kernel.body,
             params=self.kernel.params,
@@ -54,14 +73,21 @@ class Versions:
             assumed=assumptions.conditions,
             exact_widenings=assumptions.exact,
             never_together=self.by_mask,
+            followed=followed,
         )
 
-    def gang(self, *, fast: bool, place: dict[str, str]) -> Gang:
-        """A gang at a place, with parameters and positions ready."""
+    def gang(self, *, fast: bool, place: dict[str, str], retreat: str = "") -> Gang:
+        """A gang at a place, with parameters and positions ready; with a place to `retreat` to, the
+        version that takes neighbours for straight.
+        """
         self.begin(fast=fast)
+        analysis = self.fast if fast else self.careful
+        if retreat and self.straight is not None:
+            analysis = self.straight
         gang = Gang(
             module=self.module,
-            analysis=self.fast if fast else self.careful,
+            analysis=analysis,
+            retreat=retreat,
             emit_region=emit_region,
             inside=self.assumptions.inside if fast else frozenset(),
             place=place,

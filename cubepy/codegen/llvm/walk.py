@@ -16,11 +16,12 @@ from cubepy.codegen.llvm.memory import emit_load, emit_store
 from cubepy.codegen.llvm.native import emit_intrinsic
 from cubepy.codegen.llvm.plane import emit_plane
 from cubepy.codegen.llvm.reports import emit_assert, emit_check, emit_print
+from cubepy.codegen.llvm.straight import emit_straight
 from cubepy.codegen.llvm.types import constant
 from cubepy.codegen.llvm.values import each_part
 from cubepy.errors import VerifyError
 from cubepy.ir import BOOL, INDEX, Op, OpDef, Region, Scalar, Trait, ops
-from cubepy.ir.analyses import UNIFORM
+from cubepy.ir.analyses import FOLLOWED, UNIFORM
 from cubepy.records import replace
 from cubepy.target import Topic, WordKind
 
@@ -125,6 +126,8 @@ def _constant(gang: Gang, op: Op) -> None:
 
 def emit_pure(gang: Gang, op: Op) -> None:
     """An element-wise op at the level its shape allows: once, once a part, or on vectors."""
+    if op.opdef in FOLLOWED and gang.retreat and emit_straight(gang, op):
+        return
     shape, emit = gang.analysis.shape(op), ELEMENTWISE[op.opdef.name]
     flags = gang.module.fast_math if op.opdef.name in FAST and "strict" not in op.attrs else ""
     if shape == UNIFORM:

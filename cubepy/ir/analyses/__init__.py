@@ -14,6 +14,7 @@ from cubepy.ir.analyses.assumptions import (
 from cubepy.ir.analyses.cooperation import analyze_cube, check_cooperation
 from cubepy.ir.analyses.liveness import SlotLiveness, slot_liveness
 from cubepy.ir.analyses.uniformity import (
+    FOLLOWED,
     UNIFORM,
     VARYING,
     Shape,
@@ -25,6 +26,7 @@ from cubepy.ir.analyses.uniformity import (
 
 __all__ = [
     "FLIPPED",
+    "FOLLOWED",
     "UNIFORM",
     "VARYING",
     "Assumptions",

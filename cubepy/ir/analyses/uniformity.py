@@ -26,7 +26,15 @@ from cubepy.ir.rewriter import EXITS, PURE
 from cubepy.ir.types import INTEGERS, PrivateType, Scalar
 from cubepy.records import dataclass, field
 
-__all__ = ["UNIFORM", "VARYING", "Shape", "Uniformity", "analyze_uniformity", "part"]
+__all__ = [
+    "FOLLOWED",
+    "UNIFORM",
+    "VARYING",
+    "Shape",
+    "Uniformity",
+    "analyze_uniformity",
+    "part",
+]
 
 _STRIDE_LIMIT = 1 << 31
 
@@ -70,7 +78,8 @@ class Uniformity:
 
     `thins`: control ops after which fewer units may go on than before. `parted_continue`: loops
     with a `continue` that only some units take. `blends`: assignments that must keep the value of
-    units sitting out. `assumed`: conditions taken as constants.
+    units sitting out. `assumed`: conditions taken as constants. `followed`: ops taken for what they
+    are over neighbours that follow each other.
     """
 
     shapes: dict[Op, Shape] = field(default_factory=dict)
@@ -82,6 +91,7 @@ class Uniformity:
     parted_break: set[Op] = field(default_factory=set)
     blends: set[Op] = field(default_factory=set)
     assumed: Mapping[Op, bool] = field(default_factory=dict)
+    followed: Container[Op] = frozenset()
 
     def shape(self, op: Op) -> Shape:
         """The shape of an op's value."""
@@ -101,16 +111,18 @@ def analyze_uniformity(
     assumed: Mapping[Op, bool] | None = None,
     exact_widenings: Container[Op] = frozenset(),
     never_together: Container[Op] = frozenset(),
+    followed: Container[Op] = frozenset(),
 ) -> Uniformity:
     """Shapes and divergence of a kernel body whose helpers are inlined.
 
     `uniform_load(memory)` tells whether a load at a uniform subscript is uniform; `plane_results`
     is the shape of a plane reduction; `assumed` conditions are constants (then only the arm they
     choose is looked at); `exact_widenings` are casts of integers known not to have wrapped before;
-    exits in `never_together` count as taken by some units only.
+    exits in `never_together` count as taken by some units only; `followed` ops are divisions of
+    neighbours that have one quotient, and limits that none of them reaches.
     """
     run = _Analysis(
-        result=Uniformity(assumed=assumed or {}),
+        result=Uniformity(assumed=assumed or {}, followed=followed),
         liveness=slot_liveness(body),
         seed=seed,
         uniform_load=uniform_load,
@@ -133,7 +145,8 @@ _PLAIN = frozenset(
     if row is not ops.CONST
     and not (row.has(Trait.UNIFORM) or row.has(Trait.VARYING) or row.has(Trait.PLANE))
 )  # fmt: skip
-_AFFINE_SUM = (ops.ADD, ops.SUB)
+#: What neighbours that follow each other may be taken for straight in.
+FOLLOWED = (ops.FLOOR_DIV, ops.FLOOR_MOD, ops.MIN, ops.MAX)
 _PART_RESULTS = (ops.PLANE_SUM, ops.PLANE_PROD, ops.PLANE_MIN, ops.PLANE_MAX,
                  ops.PLANE_ALL, ops.PLANE_ANY, ops.PLANE_BALLOT)  # fmt: skip
 
@@ -374,7 +387,19 @@ class _Analysis:
             return SAME_PART
         if op.type not in INTEGERS:
             return VARYING
+        if op in self.result.followed:
+            return self._followed(op, shapes)
         return self._affine(op, shapes)
+
+    @staticmethod
+    def _followed(op: Op, shapes: list[Shape]) -> Shape:
+        """One quotient, remainders that rise; the one operand that does not stand still."""
+        if op.opdef is ops.MIN or op.opdef is ops.MAX:
+            moving = [shape for shape in shapes if shape.stride]
+            return moving[0] if len(moving) == 1 else VARYING
+        if shapes != [part(1), UNIFORM]:
+            return VARYING
+        return UNIFORM if op.opdef is ops.FLOOR_DIV else part(1)
 
     def _affine(self, op: Op, shapes: list[Shape]) -> Shape:
         """Integer ops that keep base + stride * lane."""
