@@ -2,8 +2,9 @@
 
 Ours run in the default checked mode; nobody contracts; kernels write into memory that they have,
 libraries find memory for their results, and both are counted as they are. Each number of threads
-is a process of its own. Tables go to the terminal, `results.json` and `results.svg` to the folder
-given with `--out`.
+is a process of its own. Tables go to the terminal, with what all that is held to;
+`results.json` and `results.svg` go to the folder given with `--out`. The exit status is 1 if a
+target is missed.
 """
 
 import argparse
@@ -17,10 +18,12 @@ from typing import Any
 
 from rich.console import Console
 
+from benchmarks.figures import show
 from benchmarks.memory_bandwidth import available_threads
 from benchmarks.peers import PEERS
 from benchmarks.report import plot, summary, table
 from benchmarks.rows import ROWS
+from benchmarks.targets import targets
 
 # Settings that tie NumPy's BLAS to another processor or cache.
 _FOREIGN = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
@@ -38,8 +41,12 @@ def measured(threads: int, turns: int, peers: str, names: list[str]) -> dict[str
     return result
 
 
-def main() -> None:
-    """Measure, print and write."""
+# Columns of a table in a file, where nobody can widen the window.
+_WIDTH = 200
+
+
+def main() -> int:
+    """Measure, print and write; 1 if a target is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", choices=[[], *(r.name for r in ROWS)])
     most = available_threads()
@@ -50,7 +57,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, default=Path("build/benchmarks"))
     chosen = parser.parse_args()
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
     results = []
     for threads in chosen.threads:
         result = measured(threads, chosen.turns, chosen.peers, chosen.rows)
@@ -62,7 +69,8 @@ def main() -> None:
     (chosen.out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     (chosen.out / "results.svg").write_text(plot(results), encoding="utf-8")
     console.print(f"written: {chosen.out / 'results.json'}, {chosen.out / 'results.svg'}")
+    return show([lambda: targets(results)])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

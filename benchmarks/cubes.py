@@ -1,5 +1,5 @@
-"""What the size of a cube costs, and what tests cost where no fast version is taken:
-`python -m benchmarks.cubes`.
+"""What the size of a cube costs, and what tests cost, at the rim of short rows and where nothing is
+tested ahead: `python -m benchmarks.cubes`.
 
 One thread, CPU time, the default checked mode, turn by turn; figures are ratios of the best runs.
 The exit status is 1 if a figure misses its limit.
@@ -16,7 +16,7 @@ import numpy as np
 import cubepy as cb
 from benchmarks.figures import Figure, show
 from benchmarks.rows import ROWS
-from cubepy import Array, f32
+from cubepy import Array, Tensor, f32
 
 LENGTH, TURNS = 1 << 17, 25
 SIZES = (1, 2, 3, 7, 8, 16, 31, 32, 64, 100, 128, 256, 500, 512, 777, 1024)
@@ -62,6 +62,34 @@ def sizes() -> Iterator[Figure]:
         yield Figure(name=name, value=best[worst] / least, unit="", limit=1.3)
 
 
+@cb.cube
+def inner_means(field: Tensor[f32], out: Tensor[f32]) -> None:
+    x, y = cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y
+    if 0 < y < field.shape[0] - 1 and 0 < x < field.shape[1] - 1:
+        total = 0.0
+        for dy in cb.unroll(range(-1, 2)):
+            for dx in cb.unroll(range(-1, 2)):
+                total += field[y + dy, x + dx]
+        out[y, x] = total / 9.0
+
+
+SHORT_ROWS = (66, 128, 1000)
+
+
+def rims() -> Iterator[Figure]:
+    """A stencil whose guard keeps it off the rim, on rows so short that the rim counts."""
+    for width in SHORT_ROWS:
+        field = np.ones((LENGTH // width, width), np.float32)
+        out = np.zeros_like(field)
+        checks = ("checked", "unchecked")
+        best = best_ms({
+            check: partial(inner_means.over(field.shape, check=check), field, out)
+            for check in checks
+        })  # fmt: skip
+        name = f"3×3 means, rows of {width}: checked ÷ unchecked"
+        yield Figure(name=name, value=best["checked"] / best["unchecked"], unit="", limit=1.3)
+
+
 _GENERAL = "cpu+without=facts"
 ROWS_WITHOUT = ("saxpy", "exp", "grey", "logistic", "stencil", "softmax", "naive_matmul")
 
@@ -86,4 +114,4 @@ def general() -> Iterator[Figure]:
 
 if __name__ == "__main__":
     cb.set_num_threads(1)
-    sys.exit(show((sizes, general)))
+    sys.exit(show((sizes, rims, general)))

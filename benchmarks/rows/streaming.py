@@ -44,7 +44,7 @@ def mapped(name: str, kernel: Any, expression: str, exact: Any, low: float, high
         return [x, np.zeros_like(x)]
 
     source = f"""
-kernel void {name}(global const float *restrict x, global float *restrict out) {{
+kernel void {name}_of_each(global const float *restrict x, global float *restrict out) {{
     size_t i = get_global_id(0);
     float v = x[i];
     out[i] = {expression};

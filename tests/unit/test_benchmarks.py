@@ -20,6 +20,7 @@ from benchmarks import memory_bandwidth, rows
 from benchmarks.limits import Limits
 from benchmarks.peers import PEERS, PeerUnavailable, opencl
 from benchmarks.report import plot, summary, table
+from benchmarks.targets import targets
 from benchmarks.timing import Timing, in_turns, measure, ratio
 
 
@@ -133,3 +134,19 @@ def test_report_names_the_best_peer_and_those_that_are_missing() -> None:
 def test_plot_is_well_formed_with_a_mark_for_each_row() -> None:
     root = ET.fromstring(plot([RESULT, {**RESULT, "threads": 2}]))
     assert sum(each.tag.endswith("circle") for each in root.iter()) == 2
+
+
+def test_targets_say_what_misses() -> None:
+    found = {figure.name: figure for figure in targets([RESULT])}
+    assert found["1 threads: ours ÷ best peer, mean of 1 rows"].holds
+    assert found["1 threads: worst of them, saxpy beside B"].value == 0.5
+    assert not found["1 threads: saxpy, share of what the machine allows"].holds
+    assert found["1 threads: saxpy, checked ÷ unchecked"].holds
+    assert not any("one thread ÷ two" in name for name in found)
+
+
+def test_targets_compare_threads() -> None:
+    row = {**RESULT["rows"][0], "row": "sin", "best_peer": None}  # type: ignore[index]
+    one, two = {**RESULT, "rows": [row]}, {**RESULT, "threads": 2, "rows": [row]}
+    (figure,) = (each for each in targets([one, two]) if "two" in each.name)
+    assert (figure.value, figure.holds) == (1.0, False)

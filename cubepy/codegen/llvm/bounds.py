@@ -88,12 +88,12 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     """Whether every lane of the gang is inside (i1), by the ends of each part alone; None where
     that is no cheaper, or the access needs no test.
 
-    Worth asking where the fast version of the code has no answer: in loops, and of subscripts that
-    nothing bounds ahead.
+    Worth asking where the fast version of the code has no answer: in loops, of subscripts that
+    nothing bounds ahead, and where there is no such version.
     """
     if op.attrs.get("check", "checked") != "checked" or op in gang.inside:
         return None
-    if not gang.module.target.does("whole") or not (gang.looping or _unbounded(gang, op)):
+    if not gang.module.target.does("whole") or not (gang.asks or _unbounded(gang, op)):
         return None
     gang.module.notes.op = op
     shapes = [gang.values[index].shape for index in indices]

@@ -188,7 +188,8 @@ class Gang:
     the cube for CUBES). `beside`: a rare case is being emitted beside the usual one, so that
     nothing for it should be made where both would pay. `segment`: the code is a piece between
     barriers, so loops around it are not in sight. `retreat`: where the gang starts again if
-    neighbours do not follow each other, see `straight.py`.
+    neighbours do not follow each other, see `straight.py`. `unaided`: all units are there, but
+    nothing else was tested ahead.
     """
 
     module: Module
@@ -196,6 +197,7 @@ class Gang:
     emit_region: Callable[[Gang, Region], None]
     inside: frozenset[Op] = frozenset()
     retreat: str = ""
+    unaided: bool = False
     place: dict[str, str] = field(default_factory=dict)
     values: dict[Op, Value] = field(default_factory=dict)
     slots: dict[Op, Slot] = field(default_factory=dict)
@@ -233,10 +235,14 @@ class Gang:
         return self.module.lanes(0)
 
     @property
-    def looping(self) -> bool:
-        """Whether what is emitted stands in a loop of the kernel, or may do so."""
-        return self.segment or any(
-            scope.op and scope.op.opdef in (ops.FOR, ops.WHILE) for scope in self.scopes
+    def asks(self) -> bool:
+        """Whether what is emitted is worth a test of all lanes: it stands in a loop of the kernel,
+        or may do so, or there is no version of the code in which the answer is known.
+        """
+        return (
+            self.segment
+            or self.unaided
+            or any(scope.op and scope.op.opdef in (ops.FOR, ops.WHILE) for scope in self.scopes)
         )
 
     def chose(self, topic: Topic, op: Op, text: str) -> None:

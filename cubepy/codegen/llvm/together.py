@@ -44,7 +44,7 @@ def arm_together(gang: Gang, op: Op) -> str | None:
     """Whether every lane takes the first arm of an `if` (i1), where asking is cheap and writing
     the arm out once more is worth it; else None.
     """
-    if gang.mask is not None or not gang.looping or op in gang.analysis.thins or gang.beside:
+    if gang.mask is not None or not gang.asks or op in gang.analysis.thins or gang.beside:
         return None
     if not gang.module.target.does("together"):
         return None
@@ -104,7 +104,9 @@ def holds_everywhere(gang: Gang, condition: Op) -> str:
 
 
 def _by_ends(gang: Gang, condition: Op) -> str | None:
-    """Base + stride * lane < bound for the last lane, if that has most of it; else None."""
+    """Base + stride * lane < bound, asked of the lane with most of it; None if it is no such."""
+    if gang.values[condition].shape.level == 0:
+        return gang.scalar(condition)
     if condition.opdef is ops.BIT_AND:
         both = [_by_ends(gang, operand) for operand in condition.operands]
         return gang.w.value(f"and i1 {both[0]}, {both[1]}", "all") if None not in both else None
@@ -121,12 +123,17 @@ def _by_ends(gang: Gang, condition: Op) -> str | None:
         return None
     span = (gang.layout.lanes - 1) * shape.stride
     rising = row in (ops.LT, ops.LE)
-    if ((span < 0) is rising and span) or not scalar.minimum <= span <= scalar.maximum:
+    if not scalar.minimum <= span <= scalar.maximum:
         return None
     total: str | None = None
     for base, limit in zip(gang.bases(left), gang.bases(right), strict=True):
         # Where lanes wrap around, the saturated sum is beyond every bound that says anything.
         last = gang.one.call("sadd.sat", scalar, base, str(span))
-        test = gang.one.compare(f"icmp {_PREDICATES[row]}", scalar, last, limit)
+        end = base if (span < 0) is rising else last
+        test = gang.one.compare(f"icmp {_PREDICATES[row]}", scalar, end, limit)
+        if end is base and span:  # what wraps around would come out at the other end
+            exact = gang.one.instruction("add", scalar, base, str(span))
+            flat = gang.one.compare("icmp eq", scalar, last, exact)
+            test = gang.w.value(f"and i1 {test}, {flat}", "all")
         total = test if total is None else gang.w.value(f"and i1 {total}, {test}", "all")
     return total

@@ -88,6 +88,7 @@ class Versions:
             module=self.module,
             analysis=analysis,
             retreat=retreat,
+            unaided=fast and not self.module.target.does("facts"),
             emit_region=emit_region,
             inside=self.assumptions.inside if fast else frozenset(),
             place=place,
