@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from cubepy import compiler
+import cubepy as cb
+from cubepy import Array, compiler, f32, frontend
 from cubepy.errors import ConfigError, CubeError, VerifyError
 from cubepy.ir import (
     F32,
@@ -73,3 +74,31 @@ def test_library_functions_are_lowered_once_for_a_type() -> None:
 def test_an_op_the_library_does_not_define_is_named() -> None:
     with pytest.raises(CubeError, match="no definition of sqrt for f32"):
         compiler.library(ops.SQRT, F32)
+
+
+STEP = 3
+
+
+def test_devices_that_want_the_same_share_a_lowered_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered: list[int] = []
+    plain = frontend.lower_and_tell
+
+    def counted(
+        source: frontend.KernelSource, specialization: frontend.Specialization
+    ) -> frontend.Lowered:
+        lowered.append(STEP)
+        return plain(source, specialization)
+
+    def add_step(x: Array[f32]) -> None:
+        x[cb.ABSOLUTE_POS] += STEP
+
+    monkeypatch.setattr(frontend, "lower_and_tell", counted)
+    kernel, devices = cb.cube(add_step), ("reference", "cpu", "cpu+gang=8", "reference:8")
+    for step in (3, 4):
+        monkeypatch.setitem(globals(), "STEP", step)
+        for name in devices:
+            x = np.zeros(8, np.float32)
+            kernel.launch(x, cube_count=1, cube_dim=8, device=name)
+            np.testing.assert_array_equal(x, step)
+    planes = {device(name).target.features.plane_dim for name in devices}
+    assert lowered == [3] * len(planes) + [4] * len(planes)

@@ -20,6 +20,7 @@ from cubepy.ir import (
     print_kernel,
     verify,
 )
+from cubepy.records import replace
 
 PARAMS = "%a: f32, %n: index, %c: bool, %x: global<f32, [1], unknown, 0>"
 
@@ -161,3 +162,32 @@ def test_a_level_permits_its_ops_only(body: str, level: str) -> None:
 )
 def test_whether_the_end_of_a_region_is_reached(body: str, end: bool) -> None:  # noqa: FBT001
     assert falls_through(kernel(body).body) is end
+
+
+def test_ops_known_to_be_sound_must_still_stand_where_they_may() -> None:
+    sound: set[Op] = set()
+    made = kernel("%s: f32 = add %a, %a %t: f32 = mul %s, %a store %x, %n, %t [check=checked]")
+    verify(made, sound=sound)
+    first, second, last = made.body.ops
+    assert sound == {first, second, last}
+    verify(made, sound=sound)
+    for wrong, complaint in (
+        ((second, first, last), "not visible"),
+        ((first, second, second, last), "occurs twice"),
+        ((first, last), "not visible"),
+    ):
+        with pytest.raises(VerifyError, match=complaint):
+            verify(replace(made, body=Region(ops=wrong)), sound=sound)
+    with pytest.raises(VerifyError, match="not permitted"):
+        verify(made, frozenset({"add", "store"}), sound=sound)
+
+
+def test_what_a_pass_adds_is_looked_at_among_ops_known_to_be_sound() -> None:
+    sound: set[Op] = set()
+    made = kernel("%s: f32 = add %a, %a")
+    verify(made, sound=sound)
+    (first,) = made.body.ops
+    ill = Op(opdef=ops.ADD, operands=(first, first), type=I32)
+    with pytest.raises(VerifyError, match="should have the type f32"):
+        verify(replace(made, body=Region(ops=(first, ill))), sound=sound)
+    assert ill not in sound
