@@ -7,7 +7,6 @@ launches cost is mostly the looking up. NumPy arrays are looked at each time, by
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import is_not
 from typing import Any
 
 from numpy import ndarray
@@ -16,6 +15,7 @@ from cubepy.frontend import ABSENT
 from cubepy.launcher.resolver import Record
 from cubepy.runtime import (
     Grid,
+    Known,
     Launched,
     MemoryLaunch,
     QuickLaunch,
@@ -51,7 +51,7 @@ def again_of(
     if not isinstance(launch, MemoryLaunch) or ndarray in map(type, arguments):
         return None
     # no machine code takes calls with memories of a device's own
-    return _with_memories(launch, grid, tuple(arguments), _condition(record, epoch, taught=False))
+    return _with_memories(launch, grid, Known(arguments), _condition(record, epoch, taught=False))
 
 
 def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[], bool]:
@@ -77,14 +77,14 @@ def _condition(record: Record, epoch: int | None, *, taught: bool) -> Callable[[
 
 
 def _with_memories(
-    launch: MemoryLaunch, grid: Grid, known: tuple[Any, ...], fits: Callable[[], bool]
+    launch: MemoryLaunch, grid: Grid, known: Known, fits: Callable[[], bool]
 ) -> Launched:
     """Launches with the very arguments it knows."""
 
     def launched(arguments: Sequence[Any]) -> bool:
-        if len(arguments) != len(known) or any(map(is_not, arguments, known)) or not fits():
+        if not known.are(arguments) or not fits():
             return False
-        launch(grid, known)
+        launch(grid, arguments)
         return True
 
     return launched

@@ -67,7 +67,7 @@ from cubepy.runtime.observation import (
 from cubepy.runtime.packing import Packer, grid_words, pack
 from cubepy.runtime.pattern import Launched, pattern_of
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats, size_class
-from cubepy.runtime.quick import MemoryLaunch, QuickLaunch, quick_launch
+from cubepy.runtime.quick import Known, MemoryLaunch, QuickLaunch, quick_launch
 from cubepy.runtime.recording import Recording, capture, recording_here, this_thread
 from cubepy.runtime.registry import (
     Registry,
@@ -124,6 +124,7 @@ __all__ = [
     "ExpectedVariable",
     "Grid",
     "HostEvent",
+    "Known",
     "Launched",
     "Lease",
     "LoadedKernel",

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["Buffer", "empty_buffer", "row_major_strides", "wrapped_buffer"]
 
 
+class _Referable:
+    """What weak references may be made of."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Buffer:
+class Buffer(_Referable):
     """An array on a device. `offset` and `strides` count bytes, as NumPy's do.
 
     `view` is the same memory as a NumPy array, where it is the host's; `lease` keeps it from being

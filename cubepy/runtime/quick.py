@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from operator import is_not
 from typing import Any
+from weakref import WeakMethod, ref
 
 import numpy as np
 from numpy import ndarray
@@ -24,7 +24,7 @@ from cubepy.runtime.packing import Packer, scalar_word
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.targeted import memory_owner
 
-__all__ = ["SAFE", "MemoryLaunch", "QuickLaunch", "quick_launch"]
+__all__ = ["SAFE", "Known", "MemoryLaunch", "QuickLaunch", "quick_launch"]
 
 
 def quick_launch(
@@ -134,6 +134,32 @@ class QuickLaunch:
         return self._packer.block(numbers)
 
 
+class Known:
+    """Arguments of a launch, to be known again as the same objects. It keeps no buffer alive."""
+
+    __slots__ = ("__weakref__", "_buffers", "_others", "_places")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._places: list[int] | None = [*map(id, values)]
+        self._others = [value for value in values if type(value) is not Buffer]
+        forget = WeakMethod(self._forget)
+
+        def gone(buffer: object) -> None:
+            known = forget()
+            if known is not None:
+                known()
+
+        self._buffers = [ref(value, gone) for value in values if type(value) is Buffer]
+
+    def _forget(self) -> None:
+        """Before another object can be where a buffer was."""
+        self._places = None
+
+    def are(self, values: Sequence[Any]) -> bool:
+        """Whether these are they."""
+        return [*map(id, values)] == self._places
+
+
 class MemoryLaunch:
     """Launches of one kernel with buffers of a device and numbers."""
 
@@ -151,7 +177,7 @@ class MemoryLaunch:
         self._packer = Packer(kernel.artifact.abi)
         self._launch: tuple[Grid | None, Callable[[Sequence[Any], bytes], None]] = (None, _none)
         # the values of the last launch, with their memories and block
-        self._block: tuple[Sequence[Any], Sequence[Any], bytes] = ((), (), b"")
+        self._block: tuple[Known, Sequence[Any], bytes] = (Known(()), (), b"")
         types, accesses = kernel.artifact.abi.types, kernel.artifact.access
         self._parameters = [
             (number, at, kind, type.element.size if isinstance(type, BufferType) else 0, access)
@@ -165,12 +191,12 @@ class MemoryLaunch:
         known, run = self._launch
         if known is not grid:
             run = self._device.memory_launch(self._kernel, grid)
-            self._launch, self._block = (grid, run), ((), (), b"")
+            self._launch, self._block = (grid, run), (Known(()), (), b"")
         last, memories, block = self._block
-        if len(last) != len(values) or any(map(is_not, last, values)):
+        if not last.are(values):
             memories, block = self._made(grid, values)
             if ndarray not in map(type, values):  # one without axes may hold another number
-                self._block = values, memories, block
+                self._block = Known(values), memories, block
         for _, at, kind, _, access in self._parameters:
             if kind is _Kind.BUFFER and values[at].uses.any:
                 values[at].uses.settle_streams(writes=access is not Access.READ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
 from collections.abc import Callable
@@ -84,6 +85,18 @@ class LaunchSuite(Subject):
             for given in (y.copy(), self.subject.array(y)):
                 saxpy.over(count, device=self.subject)(2.5, x, given)
                 same(given if isinstance(given, np.ndarray) else given.numpy(), expected)
+
+    def test_launches_of_many_sizes_keep_no_buffer(self) -> None:
+        device = self.subject
+        before = device.memory_stats().in_use
+        for count in range(100, 110):
+            out = device.array(np.zeros(count, np.int32))
+            for _ in range(3):
+                counted.over(count, device=device)(out)
+            same(out.numpy(), np.full(count, 3, np.int32))
+            del out
+        gc.collect()
+        assert device.memory_stats().in_use <= before
 
     def test_launches_over_nothing_do_nothing(self) -> None:
         out = np.zeros(4, np.int32)
