@@ -87,6 +87,7 @@ from cubepy.runtime.targeted import TargetedDevice, memory_owner
 
 if TYPE_CHECKING:
     from cubepy.runtime.float_probe import FLOAT_RESULTS, float_findings, float_operands
+    from cubepy.runtime.forks import stays_behind
     from cubepy.runtime.reports import (
         Outside,
         Prints,
@@ -102,6 +103,7 @@ else:
     __getattr__ = door(
         __name__,
         float_probe="FLOAT_RESULTS float_findings float_operands",
+        forks="stays_behind",
         reports=(
             "Outside Prints assertion_failed filled raise_fault report_block unit_name write_prints"
         ),
@@ -196,6 +198,7 @@ __all__ = [
     "shape_of",
     "size_class",
     "span_of",
+    "stays_behind",
     "stride_classes",
     "switches",
     "target_here",

@@ -189,7 +189,7 @@ class MemoryLaunch:
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
         """Launch; the device may still be at it afterwards."""
         known, run = self._launch
-        if known is not grid:
+        if known is not grid or self._device.lost:
             run = self._device.memory_launch(self._kernel, grid)
             self._launch, self._block = (grid, run), (Known(()), (), b"")
         last, memories, block = self._block

@@ -32,6 +32,7 @@ from cubepy.runtime import (
     pack,
     raise_fault,
     report_block,
+    stays_behind,
     write_prints,
 )
 from cubepy.target import Artifact, Target
@@ -74,6 +75,7 @@ class OpenclDevice(Device):
     def __init__(self, device: Any, number: int) -> None:
         self._device = device
         self._number = number
+        stays_behind(self)
         self._streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 
     def anew(self) -> OpenclDevice:

@@ -29,6 +29,7 @@ from cubepy.runtime import (
     pack,
     raise_fault,
     report_block,
+    stays_behind,
     write_prints,
 )
 from cubepy.target import Artifact, Target, WordKind
@@ -60,6 +61,7 @@ class WgpuDevice(Device):
     def __init__(self, adapter: Any, number: int) -> None:
         self._adapter = adapter
         self._number = number
+        stays_behind(self)
         self._lock = threading.RLock()
 
     def anew(self) -> WgpuDevice:
