@@ -1,6 +1,6 @@
 """The OpenCL runtimes for CPUs: Intel's, which cubepy's CPU target has to keep up with, and PoCL.
 
-Intel's comes from PyPI (`pip install cubepy[opencl-cpu]`) and needs no root: an .icd file written
+Intel's comes from PyPI (`pip install '.[opencl-cpu]'`) and needs no root: an .icd file written
 for the occasion tells the loader where its library is. PoCL is the system's. Where one or a CPU it
 runs on is missing, `open_device` raises `PeerUnavailable` with the reason. Nothing here knows
 cubepy.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cubepy.comparison import differences
 from cubepy.compiler import finish
 from cubepy.debug.tracing import Step, trace
 from cubepy.errors import LaunchError
@@ -19,7 +20,6 @@ from cubepy.location import UNKNOWN, Loc, excerpt
 from cubepy.records import dataclass
 from cubepy.runtime import Device, Grid, launch
 from cubepy.runtime import device as find_device
-from cubepy.testing import differences
 
 __all__ = ["Comparison", "Local", "compare"]
 

@@ -4,6 +4,7 @@ Tests of cubepy and of third parties' runtimes are made of these. Needs the extr
 hypothesis).
 """
 
+from cubepy.comparison import differences
 from cubepy.testing.cases import (
     Case,
     Failure,
@@ -12,7 +13,6 @@ from cubepy.testing.cases import (
     run_case,
     run_kernel,
 )
-from cubepy.testing.comparison import differences
 from cubepy.testing.conformance import cases, cases_of, rows
 from cubepy.testing.differential import Compiled, compare_on, run_on
 from cubepy.testing.generator import Feature, GeneratedKernel, generate_kernel

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from cubepy import compiler
+from cubepy.comparison import differences
 from cubepy.ir import BufferType, Kernel, Scalar, verify
 from cubepy.records import dataclass, field
 from cubepy.runtime import ArrayBinding, Binding, Device, Grid, ScalarBinding
-from cubepy.testing.comparison import differences
 
 __all__ = ["Case", "Failure", "check_case", "compare_outputs", "run_case", "run_kernel"]
 

@@ -16,10 +16,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from cubepy.comparison import differences
 from cubepy.errors import AssertionFailed
 from cubepy.ir import BOOL, STORED, Scalar
 from cubepy.runtime import Device
-from cubepy.testing.comparison import differences
 from cubepy.testing.generator import BaseSpec, GeneratedKernel
 from cubepy.testing.memory_module import module_of
 from cubepy.testing.operands import operand_table

@@ -81,6 +81,6 @@ def _elf_file() -> Any:
         from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise RuntimeUnavailable(
-            "timing lines needs pyelftools\n  help: pip install 'cubepy[explore]'"
+            "timing lines needs pyelftools\n  help: pip install pyelftools"
         ) from error
     return ELFFile

@@ -289,7 +289,7 @@ class OpenclRuntime(Runtime):
         if not self._devices:
             raise RuntimeUnavailable(
                 "no OpenCL driver is installed\n"
-                "  help: pip install 'cubepy[opencl-cpu]' brings one for x86-64 processors"
+                "  help: for x86-64 processors, pip install intel-opencl-rt intel-cmplr-lib-rt"
             )
         return self._devices
 

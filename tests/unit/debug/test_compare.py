@@ -1,5 +1,7 @@
 """`cb.debug.compare`: planted mistakes are found, at their line, with both values."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -157,3 +159,27 @@ def test_a_comparison_counts_as_true_where_all_agree() -> None:
     different = debug.Comparison(devices=("a", "b"), argument="out")
     assert same
     assert not different
+
+
+def test_comparing_needs_nothing_that_only_tests_install(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import sys
+for name in ("mpmath", "hypothesis", "scipy", "pytest"):
+    sys.modules[name] = None
+import numpy as np
+import cubepy as cb
+from cubepy import Array, f32
+
+@cb.cube
+def doubled(x: Array[f32], out: Array[f32]):
+    out[cb.ABSOLUTE_POS] = x[cb.ABSOLUTE_POS] * 2.0
+
+x = np.arange(9, dtype=np.float32)
+print(cb.debug.compare(doubled.over(9), (x, np.zeros_like(x))))
+""",
+        encoding="utf-8",
+    )
+    run = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    assert run.stdout == "the same on reference, cpu\n", run.stderr
