@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Never, SupportsIndex
 
 from cubepy.errors import LaunchError
 from cubepy.launcher import pickling
@@ -39,14 +40,14 @@ class Over:
         *,
         debug: bool = False,
         unit: int | tuple[int, ...] = 0,
+        **unknown: Never,
     ) -> Launcher:
         """A launch over `shape` on `device`, by default that of the arguments, or the default.
 
         With `debug`, one unit is stepped through in place of a launch: see `Launcher.debug`.
         """
-        if shape is None:
-            name = self._resolver.name
-            raise LaunchError(f"{name}.over: the shape is missing\n  help: {name}.over(len(x))(…)")
+        if shape is None or unknown or isinstance(device, SupportsIndex):
+            raise _misread(self._resolver.name, shape, device, check, unknown)
         if type(shape) is not int:  # 1.0 equals 1, and is no size
             shape = shape_of(shape)
         usual = device is None and check == "auto"
@@ -75,6 +76,28 @@ class Over:
 
     def __repr__(self) -> str:
         return f"<{self._resolver.name}.over>"
+
+
+def _misread(
+    name: str, shape: object, device: object, check: object, unknown: Collection[str]
+) -> LaunchError:
+    """What to say of a call whose arguments are not those of `over`."""
+    if unknown:
+        word = next(iter(unknown))
+        fix = (
+            f"over chooses the cubes; {name}[count, dim](…) and {name}.launch(…, cube_count=…, "
+            "cube_dim=…) take yours"
+            if word in ("cube_dim", "cube_count")
+            else f"{name}.over(shape, device=…, check=…)(…); arguments of the kernel come second"
+        )
+        return LaunchError(f"{name}.over takes no {word!r}\n  help: {fix}")
+    if shape is None:
+        return LaunchError(f"{name}.over: the shape is missing\n  help: {name}.over(len(x))(…)")
+    given = (*(shape if isinstance(shape, tuple | list) else (shape,)), device, check)
+    written = ", ".join(str(each) for each in given if isinstance(each, SupportsIndex))
+    return LaunchError(
+        f"{name}.over({written}): the shape is one argument\n  help: {name}.over(({written}))(…)"
+    )
 
 
 def make_over(resolver: Resolver) -> Over:

@@ -48,6 +48,7 @@ def first(x: Tensor[f32], out: Array[f32]) -> None:
 
 X = np.arange(8, dtype=np.float32)
 OUT = np.empty_like(X)
+OVER: Any = twice.over  # as who has no types checked calls it
 
 CALLS: dict[str, tuple[Callable[[], Any], type[CubeError], str]] = {
     "wrong dtype of an input": (
@@ -129,6 +130,24 @@ CALLS: dict[str, tuple[Callable[[], Any], type[CubeError], str]] = {
     "over nothing": (
         lambda: twice.over()(X, OUT), LaunchError,
         "twice.over: the shape is missing\n  help: twice.over(len(x))(…)",
+    ),
+    "over extents": (
+        lambda: OVER(2, 5)(X, OUT), LaunchError,
+        "twice.over(2, 5): the shape is one argument\n  help: twice.over((2, 5))(…)",
+    ),
+    "over three extents": (
+        lambda: OVER(2, np.int64(5), 3)(X, OUT), LaunchError,
+        "twice.over(2, 5, 3): the shape is one argument\n  help: twice.over((2, 5, 3))(…)",
+    ),
+    "over with a cube": (
+        lambda: OVER(8, cube_dim=4)(X, OUT), LaunchError,
+        "twice.over takes no 'cube_dim'\n  help: over chooses the cubes; "
+        "twice[count, dim](…) and twice.launch(…, cube_count=…, cube_dim=…) take yours",
+    ),
+    "over with an argument": (
+        lambda: OVER(8, x=X)(OUT), LaunchError,
+        "twice.over takes no 'x'\n  help: twice.over(shape, device=…, check=…)(…); "
+        "arguments of the kernel come second",
     ),
     "launch without sizes": (
         lambda: twice.launch(X, OUT), LaunchError,

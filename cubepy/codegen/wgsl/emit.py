@@ -213,7 +213,8 @@ class _Emission:
             raise unsupported(
                 f"{self.kernel.name} needs {self.language.shared_bytes} bytes of shared memory, "
                 f"and a cube has {features.shared_bytes}", loc,
-                "elements of 8 and 16 bits take 4 bytes there; share fewer, or use another device",
+                ("elements of 8 and 16 bits take 4 bytes there; " if self.language.padded else "")
+                + "share fewer elements, or use another device",
             )  # fmt: skip
 
     @property

@@ -56,6 +56,7 @@ def _shared(kernel: WgslKernel, body: Body, op: Op) -> None:
     words = atomic and machine_of(type.element) is Machine.F32
     memory = Memory.of_shape(name, type, type.shape, words=words, atomic=atomic)
     kernel.share(name, memory.cell, math.prod(type.shape), max(4, type.element.size))
+    kernel.padded |= type.element.size < 4
     kernel.bind_memory(op, memory)
 
 
@@ -113,6 +114,7 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
         self.prelude = Prelude(doubles=target.features.doubles)
         self.shared: dict[str, str] = {}
         self.shared_bytes = 0
+        self.padded = False  # whether elements of shared memory are smaller than their cells
         self._narrow = narrow_values(kernel, ranges)
         self._feeding = _feeding(kernel)
         self.atomics = _atomics(kernel)

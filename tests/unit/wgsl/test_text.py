@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cubepy as cb
-from cubepy import Array, compiler, f32, i32
+from cubepy import Array, compiler, f32, i32, u8
 from cubepy.codegen.wgsl import verify_wgsl
 from cubepy.errors import ConfigError, UniformityError, UnsupportedError
 from cubepy.ir import Trait, ops
@@ -136,8 +136,19 @@ def test_too_many_buffers_and_too_much_shared_memory_are_refused() -> None:
         cb.sync_cube()
         x[cb.UNIT_POS] = parts[cb.UNIT_POS + 1]
 
-    with pytest.raises(UnsupportedError, match="32768 bytes of shared memory"):
+    with pytest.raises(UnsupportedError, match="32768 bytes of shared memory") as caught:
         large[1, 64].inspect(floats(64), target="wgsl")
+    assert "help: share fewer elements, or use another device" in str(caught.value)
+
+    @cb.cube
+    def narrow(x: Array[u8]) -> None:
+        parts = cb.shared(u8, 8192)
+        parts[cb.UNIT_POS] = x[cb.UNIT_POS]
+        cb.sync_cube()
+        x[cb.UNIT_POS] = parts[cb.UNIT_POS + 1]
+
+    with pytest.raises(UnsupportedError, match="help: elements of 8 and 16 bits take 4 bytes"):
+        narrow[1, 64].inspect(np.zeros(64, np.uint8), target="wgsl")
 
 
 def test_unknown_dialects_are_named() -> None:
