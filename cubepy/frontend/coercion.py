@@ -22,7 +22,7 @@ from cubepy.frontend.promotion import (
     promote,
     stores_into,
 )
-from cubepy.frontend.retyping import is_weak, retype, widen
+from cubepy.frontend.retyping import is_choice_of, is_weak, retype, widen
 from cubepy.frontend.values import (
     Known,
     StructValue,
@@ -215,7 +215,7 @@ def as_store(
     if stores_into(source, element):
         widen(frame, op, element)
         return convert(frame, op, element, at)
-    if retype(frame, op, element) or _is_choice_of(frame, op, element, at):
+    if retype(frame, op, element) or is_choice_of(frame, op, element, at):
         return convert(frame, op, element, at)
     raise frame.error(
         CubeTypeError,
@@ -225,17 +225,6 @@ def as_store(
         if element == BOOL
         else f"convert: {target}.dtype({snippet(at)})",
     )
-
-
-def _is_choice_of(frame: Frame, op: Op, element: Scalar, at: ast.AST) -> bool:
-    """Whether a value is a conditional expression of two literals that each fit the element.
-
-    `at` is that expression itself, so its literals are those of this very value.
-    """
-    variable = frame.analysis.variables.get(at) if isinstance(at, ast.IfExp) else None
-    if variable is None or frame.soft.get(op) is not variable:
-        return False
-    return all(literal_fits(value, element) for value in frame.bindings[variable].literals)
 
 
 def as_index(frame: Frame, value: Value, at: ast.AST, what: str = "a subscript") -> Op:
