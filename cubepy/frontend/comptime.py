@@ -21,7 +21,7 @@ from cubepy.frontend.captures import function_of
 from cubepy.frontend.foreign_names import our_name
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.keys import mutable_kind, mutable_part
-from cubepy.frontend.lang import Position
+from cubepy.frontend.lang import Intrinsic, Position
 from cubepy.frontend.python_reads import watch_python
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.source import closure_values
@@ -137,7 +137,7 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
             f"{label} has no attribute {name!r}",
             at,
             _typed(owner, name)
-            or our_name((name,))
+            or our_name((owner.name, name) if isinstance(owner, Intrinsic) else (name,))
             or did_you_mean(name, dir(owner))
             or "write a name that it has",
         ) from error

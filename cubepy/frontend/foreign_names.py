@@ -6,6 +6,7 @@ Used in messages only: who comes from CUDA, OpenCL, Numba, Triton, Taichi or Num
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 __all__ = ["instead_of_call", "our_name"]
 
@@ -14,6 +15,7 @@ _UNIT, _CUBE = _BY_AXIS.format("UNIT_POS"), _BY_AXIS.format("CUBE_POS")
 _DIM, _COUNT = _BY_AXIS.format("CUBE_DIM"), _BY_AXIS.format("CUBE_COUNT")
 _PLACE = "cb.ABSOLUTE_POS, or by axis cb.ABSOLUTE_POS_X, cb.ABSOLUTE_POS_Y, cb.ABSOLUTE_POS_Z"
 _LOCAL = "cb.local_array(T, shape, fill=0) for a small array of each unit"
+_SHARED = "cb.shared(T, shape), for example cb.shared(f32, 4)"
 _LOOP = "a kernel computes one element: write a loop"
 
 _NAMES: Mapping[str, str] = {
@@ -82,6 +84,7 @@ _NAMES: Mapping[str, str] = {
     **{f"int{bits}": f"cb.i{bits}" for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": f"cb.u{bits}" for bits in (8, 16, 32, 64)},
     **dict.fromkeys(("zeros", "ones", "empty", "full", "array"), _LOCAL),
+    **dict.fromkeys(("shared.array", "shared.zeros", "shared.empty"), _SHARED),
 }
 
 _CALLS: Mapping[str, str] = {
@@ -102,7 +105,8 @@ _CALLS: Mapping[str, str] = {
 
 def our_name(path: Sequence[str]) -> str:
     """A help line for a dotted name that does not exist here; empty if nothing is known of it."""
-    found = next((_NAMES[part] for part in path if part in _NAMES), "")
+    pairs = [f"{owner}.{name}" for owner, name in pairwise(path)]
+    found = next((_NAMES[part] for part in (*pairs, *path) if part in _NAMES), "")
     return f"here it is {found}" if found else ""
 
 

@@ -115,9 +115,10 @@ class _Part:
             items = [getattr(value, field) for field in self.fields]
         else:
             wanted = self.structure.__name__
+            made = f"{wanted}.of" if hasattr(self.structure, "of") else wanted
             raise ArgumentError(
                 f"{kernel}: argument {self.name!r}: expected {wanted}, got {type(value).__name__}\n"
-                f"  help: pass {wanted}(…)"
+                f"  help: pass {made}(…)"
             )
         for part, item in zip(self.parts, items, strict=True):
             part.take(item, found, kernel)

@@ -23,8 +23,10 @@ RECORDS = Path(__file__).parent.parent / "errors"
 HEAD = """\
 # Errors
 
-Every error of cubepy is a `cubepy.errors.CubeError`, and most are a built-in class as well:
-`except TypeError` catches a `CubeTypeError`. A message says what is wrong, shows the place in your
+What is wrong with a kernel, a launch or a setting is a `cubepy.errors.CubeError`, and most are a
+built-in class as well: `except TypeError` catches a `CubeTypeError`. What Python itself refuses, a
+method called with too few arguments or a name misspelt outside of a kernel, stays Python's own
+`TypeError` or `AttributeError`. A message says what is wrong, shows the place in your
 source, the reasons and other places that play a part, and ends with what to do:
 
 ```
@@ -35,8 +37,10 @@ my.py:10:12: error: cannot add f32 and index
 ```
 
 The front end does not stop at the first mistake: one error may hold several messages, and
-`error.diagnostics` has them one by one, with `message`, `loc`, `notes` and `help`. The traceback
-ends at your call; `CUBEPY_TRACEBACKS=full` shows the lines of cubepy too.
+`error.diagnostics` has them one by one, with `message`, `loc`, `notes` and `help`. The traceback of
+a launch has your call, the line of cubepy that raised the error there, and the line of the kernel;
+`CUBEPY_TRACEBACKS=full` shows all lines of cubepy between. An error in an option of
+`@cb.cube` or in an annotation comes while the file is read, with the lines of cubepy that found it.
 
 Below are all classes and, from the tests, the messages they come with. Names and types in them are
 those of the tests' kernels: search for the words around them."""

@@ -16,6 +16,8 @@ def kernel(x: Array[f32], out: Array[f32]):
         out[j] = 1.0
     cuda.syncthreads()
     t = cuda.local.array(4, np.float32)
+    s = cb.shared.array(4, f32)
+    u = cuda.shared.array(4, f32)
 
 
 ARGUMENTS = (

@@ -72,3 +72,10 @@ def test_no_division_is_left() -> None:
 def test_other_divisors_are_refused(divisor: int) -> None:
     with pytest.raises(ArgumentError, match="FastDivmod divides by 1 to 4294967295, not by"):
         cb.FastDivmod.of(divisor)
+
+
+def test_a_number_in_place_of_a_divisor_is_told_of_the_maker() -> None:
+    x = np.zeros(8, np.uint32)
+    kernel: Any = by_an_argument
+    with pytest.raises(ArgumentError, match=r"help: pass FastDivmod\.of\(…\)"):
+        kernel.over(8)(x, 7, x.copy(), x.copy())
