@@ -110,8 +110,17 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     for test in tests:
         total = test if total is None else gang.w.value(f"and i1 {total}, {test}", "in")
     if total is not None:
-        gang.accesses(memory, "one test of a vector's ends", Topic.BOUNDS)
+        gang.accesses(memory, _whole_reason(gang, op, indices), Topic.BOUNDS)
     return total
+
+
+def _whole_reason(gang: Gang, op: Op, indices: Sequence[Op]) -> str:
+    """What one test asks, and why nothing is tested ahead where that could be otherwise."""
+    gathers = any(gang.values[index].shape.level == 2 for index in indices)
+    told = f"one test of a vector's {'units' if gathers else 'ends'}"
+    if not _unbounded(gang, op):
+        return told
+    return f"{told}: {unbounded_reason(gang.module.notes.unbounded[op])}"
 
 
 # So many accesses of a kernel are written out twice; more would take too long to compile.
