@@ -129,6 +129,7 @@ class _Reach:
             return
         self._owners.append(owner)
         if isinstance(owner, type):
+            self._watch.line(owner)
             for base in owner.__mro__:
                 if not is_fixed(base.__module__):
                     self._methods(owner, base)

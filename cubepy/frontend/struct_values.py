@@ -264,4 +264,5 @@ def lower_isinstance(frame: Frame, call: Call) -> Value:
             call.node,
             "only structs have classes here; choose by a Comptime argument",
         )
+    frame.session.watch.line(made_of)
     return Known(issubclass(made_of, wanted))

@@ -38,6 +38,7 @@ def inherited(frame: Frame, called: ast.Call, name: str, at: ast.AST) -> Value:
     maker = owner.maker if isinstance(owner, Group) else getattr(owner, "value", None)
     cls = maker if isinstance(maker, type) else type(maker)
     line = cls.__mro__
+    frame.session.watch.line(cls)
     for base in line[line.index(start) + 1 :] if start in line else ():
         frame.session.watch.attribute(base, name)
         if name not in vars(base):

@@ -1,8 +1,9 @@
 """The variables that a kernel's code was read from: a changed one makes another kernel.
 
 A :class:`Watch` collects them while a kernel is captured and lowered: names in modules and classes,
-what hangs on functions, cells of closures, and the code and defaults of functions. The finished
-:class:`Watched` tells whether each still holds the very object that it held.
+what hangs on functions, cells of closures, the code and defaults of functions, and which classes a
+class inherits from. The finished :class:`Watched` tells whether each still holds the very object
+that it held.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ __all__ = ["ABSENT", "FUNCTION_PARTS", "Watch", "Watched", "is_fixed"]
 ABSENT: Final = object()
 # What of a function can be exchanged while it stays the same object.
 FUNCTION_PARTS = ("__code__", "__defaults__", "__kwdefaults__")
+# What of a class another one's bases change: a tuple made anew whenever they do.
+LINE = "__mro__"
 _OWN = frozenset({"cubepy", "numpy", "ml_dtypes"})
 _LIBRARY = os.__file__.removesuffix("os.py")
 
@@ -39,8 +42,8 @@ def is_fixed(module: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Watched:
-    """Variables of namespaces (and a name), of closures, and parts of functions or slots of
-    instances (and which one), each with what it held.
+    """Variables of namespaces (and a name), of closures, and parts of functions and classes or
+    slots of instances (and which one), each with what it held.
     """
 
     names: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()
@@ -148,8 +151,14 @@ class Watch:
         elif hasattr(owner, name):  # it stands in a slot
             self._parts.setdefault((id(owner), name), (owner, name, getattr(owner, name)))
 
+    def line(self, cls: type) -> None:
+        """Which classes a class inherits from, in order: all that exchanging bases changes."""
+        if not is_fixed(cls.__module__):
+            self._parts.setdefault((id(cls), LINE), (cls, LINE, cls.__mro__))
+
     def _class(self, cls: type, name: str) -> None:
         """A name of a class: in the first of its bases that has it, and not in those before."""
+        self.line(cls)
         for base in cls.__mro__:
             if not is_fixed(base.__module__):
                 self.name(_namespace(base), name)

@@ -28,10 +28,11 @@ from cubepy.target import Artifact
 if TYPE_CHECKING:
     from cubepy.runtime.staging import Staged
 
-__all__ = ["check_access", "launch"]
+__all__ = ["UNSURE", "check_access", "launch"]
 
 Array = np.ndarray[Any, Any]
 WRITES = (Access.WRITE, Access.READ_WRITE)
+#: How a kernel uses an array that it may write.
 UNSURE = (Access.UNKNOWN, *WRITES)
 
 

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from cubepy.errors import LaunchError
+from cubepy.ir import Scalar
 from cubepy.records import dataclass
+from cubepy.runtime.arguments import array_of, facts_of, is_writable
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
-from cubepy.runtime.launch import launch
+from cubepy.runtime.launch import UNSURE, check_access, launch
 from cubepy.runtime.observation import is_observed
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch
 from cubepy.runtime.streams import Stream
@@ -38,7 +40,23 @@ class _Step:
     values: Sequence[Any]
     words: bytes | None
 
+    def check(self) -> None:
+        """Refuse arrays that were made read-only since, if the kernel writes them."""
+        artifact = self.kernel.artifact
+        facts = [
+            None if isinstance(type, Scalar) else facts_of(array_of(value, artifact.kernel_name))
+            for type, value in zip(artifact.abi.types, self.values, strict=True)
+        ]
+        check_access(artifact, facts)
+
+    def written(self) -> Iterator[np.ndarray[Any, Any]]:
+        """The host's arrays that the kernel may write."""
+        for access, value in zip(self.kernel.artifact.access, self.values, strict=True):
+            if access in UNSURE and isinstance(value, np.ndarray):
+                yield value
+
     def run(self, stream: Stream | None) -> None:
+        self.check()
         launch(self.device, self.kernel, self.grid, self.values, stream)
 
 
@@ -48,6 +66,7 @@ class Recording:
     def __init__(self) -> None:
         self._steps: list[_Step] = []
         self._replay: Callable[[], None] | None = None
+        self._written: tuple[np.ndarray[Any, Any], ...] = ()
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -82,6 +101,8 @@ class Recording:
         ]
         if len(owners) == 1 and len(launches) == len(self._steps):
             self._replay = owners.pop().words_replay(launches)
+            every = {id(array): array for step in self._steps for array in step.written()}
+            self._written = tuple(every.values())
 
     def replay(self, stream: Stream | None = None) -> None:
         """Do all launches in order, on a stream if one is given."""
@@ -92,6 +113,9 @@ class Recording:
         if self._replay is not None and stream is None and not is_observed():
             if switches.closed:
                 self._settle()
+            for array in self._written:
+                if not is_writable(array):
+                    self._refuse()
             self._replay()
             return
         for step in self._steps:
@@ -102,6 +126,10 @@ class Recording:
                 )
         for step in self._steps:
             step.run(stream)
+
+    def _refuse(self) -> None:
+        for step in self._steps:
+            step.check()
 
     def _settle(self) -> None:
         """Wait for streams that work on the buffers."""

@@ -418,6 +418,8 @@ def _slot_of(variable: ExpectedVariable) -> int:
         return 0
     if type(variable.holder) is FunctionType:
         return probe.function_offsets()[variable.name] - probe.FIELDS["CELL_VALUE"]
+    if isinstance(variable.holder, type):  # not the dict of one: its line of bases
+        return probe.line_offset() - probe.FIELDS["CELL_VALUE"]
     return -1
 
 

@@ -21,7 +21,7 @@ from cubepy.config import current
 from cubepy.runtime import Buffer
 from cubepy_cpu.host import host_architecture
 
-__all__ = ["FIELDS", "buffer_offsets", "function_offsets", "layout", "why_not"]
+__all__ = ["FIELDS", "buffer_offsets", "function_offsets", "layout", "line_offset", "why_not"]
 
 #: Where fields are, in bytes from the object's start.
 FIELDS: Mapping[str, int] = {
@@ -96,6 +96,18 @@ def function_offsets() -> Mapping[str, int]:
     words = list((ctypes.c_int64 * size).from_address(id(probed)))
     parts = {name: id(getattr(probed, name)) for name in _FUNCTION_PARTS}
     return {name: 8 * words.index(at) if at in words else 0 for name, at in parts.items()}
+
+
+@functools.cache
+def line_offset() -> int:
+    """Where a class holds the tuple of what it inherits from, found by looking; 0: nowhere."""
+
+    class Probed:
+        """Has a line of its own."""
+
+    words = list((ctypes.c_int64 * (type.__basicsize__ // 8)).from_address(id(Probed)))
+    at = id(Probed.__mro__)
+    return 8 * words.index(at) if words.count(at) == 1 else 0
 
 
 def _word(value: object, field: str) -> int:

@@ -421,6 +421,29 @@ class Sub(C):
 @cb.struct
 class Structure(S):
     def m(self, v): return super().m(v)
+class Between(F):
+    K = 7.0
+    def m(self, v): return v + 6.0
+    @property
+    def p(self): return 7.0
+    @staticmethod
+    def s(v): return v + 6.0
+class Other(C):
+    K = 7.0
+    @classmethod
+    def c(cls, v): return v + 6.0
+    @staticmethod
+    def s(v): return v + 6.0
+@cb.struct
+class Another(S):
+    def m(self, v): return v + 6.0
+@cb.struct
+class Apart:
+    x: f32
+class Root: pass
+class Leaf(Root): pass
+LEAF = Leaf()
+def computes_line(): return 1.0 if issubclass(Leaf, Base) else 2.0
 def computes_super(): return ABOVE.m(1.0)
 def computes_class(): return Sub.c(1.0)
 FIRST, KEY = operator.itemgetter(0), operator.itemgetter("K")
@@ -466,6 +489,19 @@ _CHANGED_INSTANCES = [
         ("Sub.s(1.0)", "C.s = staticmethod(replaced)", False),
         ("Structure(f32(1.0)).m(1.0)", "S.K = 5.0", False),
         ("Structure(f32(1.0)).m(1.0)", "S.m = replaced", False),
+        ("ABOVE.K", "Above.__bases__ = (Between,)", False),
+        ("ABOVE.m(1.0)", "Above.__bases__ = (Between,)", False),
+        ("ABOVE.p", "Above.__bases__ = (Between,)", False),
+        ("Sub.K", "Sub.__bases__ = (Other,)", False),
+        ("Sub.c(1.0)", "Sub.__bases__ = (Other,)", False),
+        ("Sub.s(1.0)", "Sub.__bases__ = (Other,)", False),
+        ("Structure(f32(1.0)).m(1.0)", "Structure.__bases__ = (Another,)", False),
+        ("f32(isinstance(Structure(f32(1.0)), S))", "Structure.__bases__ = (Apart,)", False),
+        ("1.0 if issubclass(Leaf, Base) else 2.0", "Leaf.__bases__ = (Base,)", False),
+        ("1.0 if isinstance(LEAF, Base) else 2.0", "Leaf.__bases__ = (Base,)", False),
+        ("cb.comptime(computes_line())", "Leaf.__bases__ = (Base,)", False),
+        ("cb.comptime(computes_super())", "Above.__bases__ = (Between,)", False),
+        ("cb.comptime(computes_class())", "Sub.__bases__ = (Other,)", False),
         ("cb.comptime(computes_super())", "F.K = 5.0", False),
         ("cb.comptime(computes_super())", "F.m = replaced", False),
         ("cb.comptime(computes_class())", "C.c = classmethod(replaced)", False),

@@ -8,7 +8,7 @@ import pytest
 
 import cubepy as cb
 from cubepy import Array, f32, i32
-from cubepy.errors import LaunchError, OutOfBoundsError
+from cubepy.errors import ArgumentError, LaunchError, OutOfBoundsError
 from cubepy.runtime import switches
 from cubepy_cpu import threads
 
@@ -107,6 +107,29 @@ def test_faults_are_reported_on_replay(device: cb.Device) -> None:
     for _ in range(2):
         with pytest.raises(OutOfBoundsError):
             recording.replay()
+
+
+def test_an_array_made_read_only_since_is_refused_and_keeps_what_it_holds(
+    device: cb.Device,
+) -> None:
+    x, out = np.ones(20, np.float32), np.zeros(20, np.float32)
+    run = scale.over(20, device=device)
+    run(x, out, 1.0)
+    with cb.capture() as recording:
+        run(x, out, 2.0)
+        run(x, out, 3.0)
+    x.setflags(write=False)  # which the kernel only reads
+    recording.replay()
+    assert set(out) == {3}
+    out.setflags(write=False)
+    for stream in (None, device.stream()):
+        with pytest.raises(ArgumentError, match=r"'out' is written .* read-only"):
+            recording.replay(stream)
+    assert set(out) == {3}
+    out.setflags(write=True)
+    out[:] = 0
+    recording.replay()
+    assert set(out) == {3}
 
 
 def test_arrays_stay_alive() -> None:
