@@ -38,6 +38,7 @@ Errors of kernels are built from :class:`Diagnostic` values: what, where, why, w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pickle import PicklingError
 from typing import Any
@@ -77,6 +78,8 @@ __all__ = [
     "UnsupportedError",
     "VerifyError",
     "did_you_mean",
+    "shown",
+    "stays_here",
 ]
 
 
@@ -112,6 +115,24 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
 
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"did you mean {close[0]}?" if close else ""
+
+
+def shown(value: object) -> str:
+    """Numbers, alone or in a tuple or list, in a message: none of hundreds of digits."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        sign = "-" if value < 0 else ""
+        return f"about {sign}10**{round((value.bit_length() - 0.5) * math.log10(2))}"
+    if type(value) is tuple or type(value) is list:
+        text = ", ".join(map(shown, value))
+        return f"[{text}]" if type(value) is list else f"({text}{',' * (len(value) == 1)})"
+    try:
+        return repr(value)
+    except ValueError:  # there is such an integer inside
+        return f"a {type(value).__name__}"
+
+
+# Of integers whose digits are shown.
+_MOST_BITS = 128
 
 
 class CubeWarning(UserWarning):
@@ -236,6 +257,11 @@ class DeviceLostError(CubeError, RuntimeError):
 
 class NotPicklable(CubeError, PicklingError):
     """Something that another process could not find, or that belongs to this one."""
+
+
+def stays_here(what: str, advice: str) -> NotPicklable:
+    """What is raised when something of this process is pickled or copied."""
+    return NotPicklable(f"{what} cannot be copied or sent to another process\n  help: {advice}")
 
 
 class ConfigError(CubeError, ValueError):

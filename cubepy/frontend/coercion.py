@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from cubepy.errors import CubeTypeError, CubeValueError, SourceError
+from cubepy.errors import CubeTypeError, CubeValueError, SourceError, shown
 from cubepy.frontend.descriptions import describe, element_of_value, snippet
 from cubepy.frontend.frame import Frame, exact
 from cubepy.frontend.promotion import (
@@ -33,7 +33,6 @@ from cubepy.frontend.values import (
     as_array,
     is_number,
 )
-from cubepy.frontend.wording import shown
 from cubepy.ir import BOOL, F32, F64, I64, INDEX, Op, Scalar, ops
 from cubepy.records import dataclass
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from cubepy.errors import ComptimeError, CubeNameError, did_you_mean
+from cubepy.errors import ComptimeError, CubeNameError, did_you_mean, shown
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.foreign_names import our_name
 from cubepy.frontend.frame import Frame
@@ -130,7 +130,9 @@ def known_attribute(frame: Frame, owner: Any, name: str, at: ast.AST) -> Any:
     try:
         value = getattr(owner, name)
     except AttributeError as error:
-        label = f"module {owner.__name__!r}" if isinstance(owner, types.ModuleType) else repr(owner)
+        label = (
+            f"module {owner.__name__!r}" if isinstance(owner, types.ModuleType) else shown(owner)
+        )
         label = describe_object(owner) if isinstance(owner, type) else label
         raise frame.error(
             CubeNameError,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 
-from cubepy.errors import ComptimeError, CubeSyntaxError, CubeValueError
+from cubepy.errors import ComptimeError, CubeSyntaxError, CubeValueError, shown
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic, required
 from cubepy.frontend.coercion import Operand, convert, literal, typed
 from cubepy.frontend.comptime import comptime_value, known_value
@@ -31,18 +32,27 @@ from cubepy.ir import (
 
 __all__: list[str] = []
 
+# Indices are signed integers of 64 bits.
+MOST_ELEMENTS = 1 << 63
+
 
 def _shape(frame: Frame, operand: Operand, name: str) -> tuple[int, ...]:
     found = comptime_value(frame, operand.value, operand.node, f"the shape of {name}")
     shape = tuple(found) if isinstance(found, tuple | list) else (found,)
     if not shape or not all(isinstance(extent, int) and extent > 0 for extent in shape):
         plain = isinstance(found, int | float | str | tuple)
-        shown = repr(found) if plain else describe_object(found)
+        written = shown(found) if plain else describe_object(found)
         raise frame.error(
             CubeValueError,
-            f"the shape of {name} is {shown}, not one or more whole numbers above 0",
+            f"the shape of {name} is {written}, not one or more whole numbers above 0",
             operand.node,
             f"for example {name}(f32, (16, 16))",
+        )
+    if math.prod(shape) >= MOST_ELEMENTS:
+        raise frame.error(
+            CubeValueError,
+            f"the shape of {name} is {shown(found)}: more elements than an index can count",
+            operand.node,
         )
     return tuple(int(extent) for extent in shape)
 

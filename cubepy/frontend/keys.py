@@ -62,7 +62,8 @@ def comptime_key(value: object, inside: Functions = frozenset()) -> Hashable:
         return (type(value), struct.pack("<d", value))
     for atom in _ATOMS:
         if isinstance(value, atom):
-            return (type(value), atom.__repr__(value))  # a class of the user's may write its own
+            # a class of the user's may write its own
+            return (type(value), hex(value) if atom is int else atom.__repr__(value))
     if isinstance(value, tuple | frozenset):
         return (type(value), *(comptime_key(item, inside) for item in value))
     if isinstance(value, types.FunctionType):

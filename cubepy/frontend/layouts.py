@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cubepy.errors import LaunchError
+from cubepy.errors import LaunchError, stays_here
 from cubepy.records import dataclass
 
 __all__ = ["Layout"]
@@ -31,6 +31,17 @@ class Layout:
 
     def __call__(self, *indices: Any) -> Any:
         return self.function(*indices)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if "<locals>" in getattr(self.function, "__qualname__", ""):
+            raise stays_here("a layout", "make it in a module that both processes import")
+        return Layout, (self.shape, self.function, self.storage, self.parameters)
+
+    def __copy__(self) -> Layout:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Layout:
+        return self
 
     @staticmethod
     def strided(shape: Sequence[int], strides: Sequence[int] | None = None) -> Layout:

@@ -92,7 +92,7 @@ class _Teller:
         """A value by its type and content."""
         kind = type(value)
         if kind in _PLAIN:
-            return (kind.__name__, repr(value))
+            return (kind.__name__, hex(value) if kind is int else repr(value))
         if kind is float:
             return ("float", struct.pack("<d", value).hex())
         if kind is tuple:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from cubepy.errors import CubeTypeError, CubeValueError
+from cubepy.errors import CubeTypeError, CubeValueError, shown
 from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, typed, unify
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.descriptions import describe, snippet
@@ -16,7 +16,6 @@ from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.values import Known, Poison, Value, is_number
-from cubepy.frontend.wording import shown
 from cubepy.ir import INDEX, U64, Op, Scalar, ops
 from cubepy.records import dataclass
 

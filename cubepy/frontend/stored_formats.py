@@ -8,6 +8,7 @@ in IR such an array is one of bytes.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,13 @@ class StoredFormat:
     def encode(self, value: Any) -> Any:
         """The element next to a float of any type."""
         raise NotImplementedError
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """One that its module has by its name is that one everywhere."""
+        module = sys.modules.get(type(self).__module__)
+        if getattr(module, self.name, None) is self:
+            return self.name
+        return super().__reduce_ex__(protocol)
 
     def __call__(self, value: Any) -> Any:
         """The value rounded to the format, as f32."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic
@@ -29,6 +29,7 @@ from cubepy.frontend.values import (
     Value,
     VectorValue,
 )
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import BOOL, Op, Scalar, ops
 
 __all__: list[str] = []
@@ -41,13 +42,24 @@ def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
+def _written(frame: Frame, value: object, at: ast.AST, write: Callable[[object], str]) -> str:
+    """A value as Python writes it."""
+    try:
+        return write(value)
+    except ValueError:
+        what, advice = describe_object(value), "print hex(…) of the integer"
+        raise frame.error(
+            CubeValueError, f"{what} has more digits than Python writes", at, advice
+        ) from None
+
+
 def _text_of(frame: Frame, value: Value, at: ast.AST, *, inner: bool = False) -> Text:
     """A value as `print` shows it; `inner` as it is shown inside a tuple."""
     if isinstance(value, Text):
         return value
     if isinstance(value, Known):
         asks_python(frame, at, value.value)
-        return Text(_escaped(repr(value.value) if inner else str(value.value)), ())
+        return Text(_escaped(_written(frame, value.value, at, repr if inner else str)), ())
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         return Text("{}", (value,))
     if isinstance(value, Group):
@@ -122,7 +134,7 @@ def _formatted(frame: Frame, value: object, form: str, at: ast.AST) -> str:
     try:
         if "{" in form or "}" in form:
             raise ValueError(f"Invalid format specifier {form!r}")
-        return format(value, form)
+        return format(value, form) if form else _written(frame, value, at, str)
     except (TypeError, ValueError) as error:
         kind = type(value).__name__
         message = f"{form!r} is no format of a Python {kind}, as which it is shown"
@@ -151,7 +163,11 @@ def lower_static_print(frame: Frame, call: Call) -> Value:
     shown = []
     for operand in call.positional:
         known = known_value(frame, operand.value, plane=True)
-        shown.append(describe(operand.value) if known is UNKNOWN_VALUE else str(known))
+        shown.append(
+            describe(operand.value)
+            if known is UNKNOWN_VALUE
+            else _written(frame, known, operand.node, str)
+        )
     frame.session.prints.append(separator.join(shown) + end)
     return NONE
 

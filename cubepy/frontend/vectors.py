@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError
+from cubepy.errors import CubeNameError, CubeTypeError, CubeValueError, shown
 from cubepy.frontend.annotations import annotation_of
 from cubepy.frontend.calls import (
     Call,
@@ -287,7 +287,7 @@ def _checked(frame: Frame, vector: VectorValue, position: Any, at: ast.AST) -> i
     if not 0 <= position < len(vector.items):
         raise frame.error(
             CubeValueError,
-            f"the subscript {position} is outside of {describe(vector)}",
+            f"the subscript {shown(position)} is outside of {describe(vector)}",
             at,
             f"its elements are 0 to {len(vector.items) - 1}",
         )

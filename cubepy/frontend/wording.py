@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-__all__ = ["describe_object", "shown"]
+from cubepy.errors import shown
+
+__all__ = ["describe_object"]
 
 
 def describe_object(value: object) -> str:
@@ -20,7 +22,7 @@ def describe_object(value: object) -> str:
         if isinstance(value, kinds):
             return f"the {word} {getattr(value, '__name__', '')}"
     kind = type(value).__name__
-    text = "" if type(value).__repr__ is object.__repr__ else repr(value)
+    text = "" if type(value).__repr__ is object.__repr__ else shown(value)
     if not text or " at 0x" in text or len(text) > _LONGEST:
         return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
     return f"the {kind} {text}"
@@ -33,10 +35,3 @@ _NAMED: tuple[tuple[Any, str], ...] = (
     (MethodType, "method"),
 )
 _LONGEST = 60
-
-
-def shown(number: Any) -> str:
-    """A number in an error message, none of hundreds of digits."""
-    if isinstance(number, int) and number.bit_length() > 128:
-        return f"{hex(number)[:20]}… (an integer of {number.bit_length()} bits)"
-    return repr(number)

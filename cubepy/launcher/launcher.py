@@ -37,6 +37,7 @@ from cubepy.runtime import (
     NativeEntry,
     NativeKind,
     Stream,
+    check_stream,
     default_device,
     device_of,
     launch_key,
@@ -189,6 +190,7 @@ class Launcher:
 
     def on(self, stream: Stream) -> Callable[..., None]:
         """The same launch on a stream: a call returns at once, unless an array is the host's."""
+        check_stream(stream)
         device = self._device or stream.device
         if memory_owner(device) is not memory_owner(stream.device):
             raise LaunchError(

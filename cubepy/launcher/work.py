@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubepy import config, frontend
-from cubepy.errors import LaunchError
+from cubepy.errors import LaunchError, shown
 from cubepy.records import dataclass, replace
 from cubepy.runtime import (
     Grid,
@@ -80,8 +80,8 @@ class Work:
 def _shown(sizes: Any) -> str:
     """Sizes without the ones that end them, and a single one without brackets."""
     parts = list(sizes) if isinstance(sizes, tuple | list) else [sizes]
-    shown = ["PLANE" if part is frontend.PLANE else str(part) for part in parts]
-    return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+    words = ["PLANE" if part is frontend.PLANE else shown(part) for part in parts]
+    return words[0] if len(words) == 1 else f"({', '.join(words)})"
 
 
 def _with_plane_size(cube_dim: Any, plane_dim: int) -> Triple:

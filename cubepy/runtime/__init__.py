@@ -81,7 +81,7 @@ from cubepy.runtime.registry import (
     target_here,
 )
 from cubepy.runtime.scalars import convert_scalar
-from cubepy.runtime.streams import Stream, WorkerStream
+from cubepy.runtime.streams import Stream, WorkerStream, check_stream
 from cubepy.runtime.switches import Switches, close_calls, reopen_calls, switches
 from cubepy.runtime.targeted import TargetedDevice, memory_owner
 
@@ -162,6 +162,7 @@ __all__ = [
     "capture",
     "check_access",
     "check_cube_dim",
+    "check_stream",
     "close_calls",
     "convert_scalar",
     "cube_dim_over",

@@ -105,17 +105,12 @@ def find_array(value: object, place: str) -> Array | Buffer | None:
     """The same, or None for what is no array; ArgumentError for one that kernels cannot use."""
     if isinstance(value, Buffer):
         return value
-    masked = sys.modules.get("numpy.ma")  # without it there is none; asking np.ma imports it
-    if masked is not None and isinstance(value, masked.MaskedArray):
-        raise ArgumentError(
-            f"{place} is a masked array, and kernels know no masks\n"
-            "  help: pass x.filled(…) or x.data"
-        )
     array = host_array_of(value, place)
     if array is not None and not array.dtype.isnative:
         raise ArgumentError(
             f"{place} has the byte order of another machine (dtype {array.dtype.str})\n"
-            "  help: pass x.astype(x.dtype.newbyteorder('='))"
+            "  help: pass a native array, n = x.astype(x.dtype.newbyteorder('=')); if the kernel "
+            "writes it, copy back: x[...] = n"
         )
     return array
 
@@ -128,8 +123,14 @@ def host_array_of(value: Any, place: str) -> Array | None:
     """
     if isinstance(value, np.generic):
         return None
+    masked = sys.modules.get("numpy.ma")  # without it there is none; asking np.ma imports it
+    if masked is not None and isinstance(value, masked.MaskedArray):
+        raise ArgumentError(
+            f"{place} is a masked array, and kernels know no masks\n"
+            "  help: pass x.filled(…) or x.data"
+        )
     if hasattr(value, "__array_interface__"):
-        return np.asarray(value)
+        return _by_interface(value, place)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return from_dlpack(value, place)
     if hasattr(value, "__cuda_array_interface__"):
@@ -144,6 +145,16 @@ def host_array_of(value: Any, place: str) -> Array | None:
     except TypeError:
         return None
     return np.asarray(memory)
+
+
+def _by_interface(value: Any, place: str) -> Array:
+    try:
+        return np.asarray(value)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{place}: the __array_interface__ of {type(value).__name__} describes no array: "
+            f"{error}\n  help: see that it has typestr, shape, data and version 3, as NumPy's do"
+        ) from error
 
 
 def facts_of(array: Array | Buffer) -> ArrayFacts:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cubepy.errors import RuntimeUnavailable
+from cubepy.errors import ArgumentError, RuntimeUnavailable
 from cubepy.ir import Scalar
 from cubepy.late import late_import
 from cubepy.records import dataclass
@@ -322,8 +322,13 @@ class Device(ABC):
     def array(self, data: Any) -> Buffer:
         """A buffer with a copy of `data`, anything NumPy makes an array of, or with DLPack."""
         given = host_array_of(data, "the data")
-        host = np.ascontiguousarray(data if given is None else given)
-        host = host.reshape(np.shape(data) if given is None else given.shape)
+        try:
+            array = np.asarray(data if given is None else given)
+        except (OverflowError, TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"the data are no array: {error}\n  help: rows must be of one length"
+            ) from None
+        host = np.ascontiguousarray(array).reshape(array.shape)
         buffer = empty_buffer(self, host.shape, host.dtype)
         if host.nbytes:
             buffer.uses.settle(writes=True)

@@ -7,11 +7,12 @@ It is made by `Device.array` and `Device.empty`; launches take it like a NumPy a
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cubepy.errors import ArgumentError
+from cubepy.errors import ArgumentError, OutOfMemoryError, shown
 from cubepy.ir import is_element
 from cubepy.records import dataclass, field
 from cubepy.runtime.dlpack import CPU_DEVICE, capsule_of
@@ -135,13 +136,17 @@ def row_major_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Buffer:
     """A buffer of arbitrary content on `device`."""
-    element = np.dtype(dtype)
+    try:
+        element = np.dtype(dtype)
+    except TypeError:
+        raise ArgumentError(f"no element type of kernels is {dtype!r}") from None
     if not is_element(element):
         raise ArgumentError(f"no element type of kernels is {element}")
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    if any(extent < 0 for extent in extents):
-        raise ArgumentError(f"a buffer cannot have the shape {extents}")
-    lease = device.pool.take(max(1, math.prod(extents) * element.itemsize))
+    extents = _extents(shape)
+    size = math.prod(extents) * element.itemsize
+    if size >= _MOST_BYTES:
+        raise OutOfMemoryError(f"{device.name}: no room for a buffer of shape {shown(extents)}")
+    lease = device.pool.take(max(1, size))
     return Buffer(
         device=device,
         memory=lease.memory,
@@ -152,6 +157,31 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
         lease=lease,
         uses=lease.uses,
     )
+
+
+# What an address reaches.
+_MOST_BYTES = 1 << 63
+
+
+def _several(shape: Any) -> tuple[int, ...]:
+    try:
+        return (operator.index(shape),)
+    except TypeError:  # arrays have an __index__ too, which only those without axes allow
+        return tuple(map(operator.index, shape))
+
+
+def _extents(shape: object) -> tuple[int, ...]:
+    """A shape, given as a number or several."""
+    try:
+        extents = _several(shape)
+    except TypeError:
+        raise ArgumentError(
+            f"a buffer cannot have the shape {shown(shape)}\n"
+            "  help: give a whole number, or a tuple of them"
+        ) from None
+    if any(extent < 0 for extent in extents):
+        raise ArgumentError(f"a buffer cannot have the shape {shown(extents)}")
+    return extents
 
 
 def wrapped_buffer(device: Device, array: np.ndarray[Any, Any]) -> Buffer:

@@ -12,8 +12,9 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import NoReturn
 
-from cubepy.errors import CubeError
+from cubepy.errors import CubeError, stays_here
 
 __all__ = ["Event", "HostEvent", "Uses"]
 
@@ -22,6 +23,9 @@ class Event(ABC):
     """A point in the work of a stream; `stream` tells which, None for launches without one."""
 
     stream: object | None = None
+
+    def __reduce__(self) -> NoReturn:
+        raise stays_here("an event", "wait for it here, and send what the launches made")
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Sequence
 from typing import SupportsIndex
 
-from cubepy.errors import LaunchError
+from cubepy.errors import LaunchError, shown
 from cubepy.runtime.base import Grid
 from cubepy.target import Features
 
@@ -49,10 +49,12 @@ def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
         numbers = tuple(operator.index(size) for size in sizes)
     except TypeError as error:
         raise LaunchError(
-            f"{what} is {sizes!r}: expects a whole number or a tuple of up to three"
+            f"{what} is {shown(sizes)}: expects a whole number or a tuple of up to three"
         ) from error
     if not 1 <= len(numbers) <= 3:
-        raise LaunchError(f"{what} is {sizes!r}: expects one to three numbers, got {len(numbers)}")
+        raise LaunchError(
+            f"{what} is {shown(sizes)}: expects one to three numbers, got {len(numbers)}"
+        )
     return numbers
 
 
@@ -60,7 +62,7 @@ def triple(sizes: Sizes, what: str) -> Triple:
     """Sizes along x, y, z; missing ones are 1. `what` names them in errors."""
     numbers = _numbers(sizes, what)
     if any(number < 0 for number in numbers):
-        raise LaunchError(f"{what} is {sizes!r}: a size cannot be negative")
+        raise LaunchError(f"{what} is {shown(sizes)}: a size cannot be negative")
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
 
@@ -69,7 +71,7 @@ def shape_of(sizes: Sizes) -> tuple[int, ...]:
     """The shape of a launch over a shape, checked."""
     shape = _numbers(sizes, "the shape to run over")
     if any(extent < 0 for extent in shape):
-        raise LaunchError(f"the shape to run over is {sizes!r}: an extent cannot be negative")
+        raise LaunchError(f"the shape to run over is {shown(sizes)}: an extent cannot be negative")
     return shape
 
 
@@ -77,10 +79,12 @@ def check_cube_dim(cube_dim: Triple, features: Features) -> None:
     """Refuse cubes without units, and cubes too large for the device."""
     units = math.prod(cube_dim)
     if units < 1:
-        raise LaunchError(f"cube_dim is {cube_dim}: a cube needs at least one unit along each axis")
+        raise LaunchError(
+            f"cube_dim is {shown(cube_dim)}: a cube needs at least one unit along each axis"
+        )
     if units > features.max_cube_units:
         raise LaunchError(
-            f"cube_dim {cube_dim} has {units} units, the device takes at most "
+            f"cube_dim {shown(cube_dim)} has {shown(units)} units, the device takes at most "
             f"{features.max_cube_units} a cube"
         )
 
@@ -106,7 +110,7 @@ def grid_over(shape: tuple[int, ...], cube_dim: Triple) -> Grid:
 def _check_units(extent: Triple) -> None:
     """Refuse more units than an index can count."""
     if math.prod(extent) >= MOST_UNITS or max(extent) >= MOST_ALONG:
-        raise LaunchError(f"{extent} units along x, y, z are more than an index can count")
+        raise LaunchError(f"{shown(extent)} units along x, y, z are more than an index can count")
 
 
 def grid_of(cube_count: Triple, cube_dim: Triple) -> Grid:

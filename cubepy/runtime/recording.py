@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from cubepy.errors import LaunchError
+from cubepy.errors import LaunchError, stays_here
 from cubepy.ir import Scalar
 from cubepy.records import dataclass
 from cubepy.runtime.arguments import array_of, facts_of, is_writable
@@ -23,7 +23,7 @@ from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.launch import UNSURE, check_access, launch
 from cubepy.runtime.observation import is_observed
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch
-from cubepy.runtime.streams import Stream
+from cubepy.runtime.streams import Stream, check_stream
 from cubepy.runtime.switches import close_calls, reopen_calls, switches
 from cubepy.runtime.targeted import memory_owner
 
@@ -74,6 +74,9 @@ class Recording:
     def __repr__(self) -> str:
         return f"<Recording of {len(self)} launches>"
 
+    def __reduce__(self) -> NoReturn:
+        raise stays_here("a recording", "capture the launches there again")
+
     def add(
         self,
         device: Device,
@@ -110,6 +113,8 @@ class Recording:
             raise LaunchError(
                 "a recording cannot be replayed inside a capture\n  help: call the kernels"
             )
+        if stream is not None:
+            check_stream(stream)
         if self._replay is not None and stream is None and not is_observed():
             if switches.closed:
                 self._settle()

@@ -54,6 +54,8 @@ _ADVICE = {
     **dict.fromkeys(("llvm", "native", "host"), "the processor is called cpu"),
     **dict.fromkeys(("interp", "interpreter"), "the interpreter is called reference"),
 }
+# Of a device's number.
+_MOST_DIGITS = 18
 _NAME = r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)"
 
 
@@ -141,6 +143,8 @@ class Registry:
             number = ""
         if number and (not number.isdecimal() or runtime in NO_NUMBERS):
             return TargetedDevice(devices[0], name, Target.parse(name))
+        if len(number) > _MOST_DIGITS:
+            raise RuntimeUnavailable(f"no device {name[:40]}…: a number of {len(number)} digits")
         position = int(number or 0)
         if position >= len(devices):
             raise RuntimeUnavailable(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cubepy import ir
-from cubepy.errors import ArgumentError
+from cubepy.errors import ArgumentError, shown
 from cubepy.ir import BOOL, F64, I64, Scalar, scalar_of_numpy
 
 __all__ = ["convert_scalar"]
@@ -23,7 +23,7 @@ def convert_scalar(value: object, type: Scalar, place: str) -> int | float | boo
     number = _number(value, type, place)
     if type is BOOL:
         if not isinstance(number, bool):
-            raise ArgumentError(f"{place}: expected bool, got {value!r}\n  help: pass bool(…)")
+            raise ArgumentError(f"{place}: expected bool, got {shown(value)}\n  help: pass bool(…)")
         return number
     if isinstance(number, bool):
         raise ArgumentError(f"{place}: expected {type}, got {value!r}\n  help: pass int({value!r})")
@@ -35,7 +35,7 @@ def convert_scalar(value: object, type: Scalar, place: str) -> int | float | boo
         )
     if not type.minimum <= number <= type.maximum:
         raise ArgumentError(
-            f"{place}: {number} does not fit {type} ({type.minimum} to {type.maximum})\n"
+            f"{place}: {shown(number)} does not fit {type} ({type.minimum} to {type.maximum})\n"
             "  help: annotate the parameter with a wider type, or pass another number"
         )
     return number
@@ -73,7 +73,7 @@ def _to_float(number: int | float, type: Scalar, place: str) -> float:
         rounded = math.inf
     if math.isinf(rounded) and not (isinstance(number, float) and math.isinf(number)):
         raise ArgumentError(
-            f"{place}: {number!r} is too large for {type}\n"
+            f"{place}: {shown(number)} is too large for {type}\n"
             "  help: annotate the parameter with a wider type, f64 for example"
         )
     return rounded

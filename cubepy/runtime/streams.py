@@ -15,9 +15,9 @@ import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from cubepy.errors import LaunchError
+from cubepy.errors import LaunchError, shown, stays_here
 from cubepy.runtime.events import Event, HostEvent
 from cubepy.runtime.switches import close_calls, reopen_calls
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
     from cubepy.runtime.observation import Timing
 
-__all__ = ["Stream", "WorkerStream"]
+__all__ = ["Stream", "WorkerStream", "check_stream"]
 
 _EXIT_SECONDS = 2.0
 
@@ -66,6 +66,17 @@ class Stream(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.device.name}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise stays_here("a stream", "make one there, with device.stream()")
+
+
+def check_stream(value: object) -> None:
+    """Refuse what is no stream."""
+    if not isinstance(value, Stream):
+        raise LaunchError(
+            f"{shown(value)} is no stream\n  help: stream = device.stream() makes one"
+        )
 
 
 class WorkerStream(Stream):

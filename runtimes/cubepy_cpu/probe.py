@@ -105,7 +105,8 @@ def line_offset() -> int:
     class Probed:
         """Has a line of its own."""
 
-    words = list((ctypes.c_int64 * (type.__basicsize__ // 8)).from_address(id(Probed)))
+    kind: Any = type(Probed)
+    words = list((ctypes.c_int64 * (kind.__basicsize__ // 8)).from_address(id(Probed)))
     at = id(Probed.__mro__)
     return 8 * words.index(at) if words.count(at) == 1 else 0
 

@@ -198,3 +198,28 @@ def test_errors_with_more_than_a_text_come_back_whole() -> None:
         str(BackendError("ptxas refuses it", output="line 3")),
         "line 3",
     )
+
+
+@pytest.mark.parametrize("name", ["e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0", "tf32"])
+def test_formats_are_the_same_everywhere(name: str) -> None:
+    format = getattr(cb, name)
+    for again in (pickle.loads(pickle.dumps(format)), copy.copy(format), copy.deepcopy(format)):
+        assert again is format
+
+
+def test_what_stays_in_this_process_says_so() -> None:
+    device = cb.device("cpu")
+    with cb.capture() as recording:
+        pass
+    stream = device.stream()
+    for stays in (stream, stream.record(), device.record(), recording, cb.Layout.tiled((4,), (2,))):
+        with pytest.raises(NotPicklable, match=r"(?s)cannot be copied .* help: "):
+            pickle.dumps(stays)
+
+
+def test_layouts_of_functions_that_have_a_name() -> None:
+    layout = cb.Layout((4,), abs)
+    assert pickle.loads(pickle.dumps(layout)) == layout
+    tiled = cb.Layout.tiled((4, 4), (2, 2))
+    assert copy.copy(tiled) is tiled
+    assert copy.deepcopy(tiled) is tiled
