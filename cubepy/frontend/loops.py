@@ -12,6 +12,7 @@ from typing import Any
 
 from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, CubeValueError
 from cubepy.frontend.comptime import UNKNOWN_VALUE, comptime_value, from_python, known_value
+from cubepy.frontend.conditions import lower_condition
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import (
     lower_body,
@@ -19,7 +20,6 @@ from cubepy.frontend.dispatch import (
     lower_expression,
     lowers_statement,
 )
-from cubepy.frontend.expressions import lower_condition
 from cubepy.frontend.frame import Assigned, Frame, Loop
 from cubepy.frontend.lang import Intrinsic
 from cubepy.frontend.ranges import counting_of

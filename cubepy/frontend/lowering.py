@@ -17,6 +17,7 @@ from cubepy.errors import CubeTypeError, Diagnostic
 # Each of these registers what it lowers.
 from cubepy.frontend import atomics as _atomics  # noqa: F401
 from cubepy.frontend import calls as _calls  # noqa: F401
+from cubepy.frontend import conditions as _conditions  # noqa: F401
 from cubepy.frontend import cooperation as _cooperation  # noqa: F401
 from cubepy.frontend import declarations as _declarations  # noqa: F401
 from cubepy.frontend import expressions as _expressions  # noqa: F401

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.coercion import Operand, as_condition
 from cubepy.frontend.comparisons import compare
+from cubepy.frontend.conditions import lower_condition
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
-from cubepy.frontend.expressions import lower_condition
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.values import Known, Poison, TupleValue, Value
 from cubepy.frontend.variables import assign

@@ -9,9 +9,10 @@ from typing import Any
 from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.annotations import annotation_of
 from cubepy.frontend.coercion import Operand, is_scalar
+from cubepy.frontend.conditions import lower_condition
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_body, lower_expression, lowers_statement
-from cubepy.frontend.expressions import local_function, lower_condition, unpacked
+from cubepy.frontend.expressions import local_function, unpacked
 from cubepy.frontend.fitting import fitted
 from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.idle import refuse_idle_statement
