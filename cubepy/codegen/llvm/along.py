@@ -14,7 +14,7 @@ from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.ir import Op, Scalar, ops
 from cubepy.ir.analyses import UNIFORM, part
 
-__all__ = ["divide_along"]
+__all__ = ["divide_along", "floored"]
 
 
 def divide_along(gang: Gang, op: Op) -> bool:
@@ -55,10 +55,11 @@ def _starts(
     least = gang.one.call(
         "smax" if scalar.is_signed else "umax", scalar, divisor, str(gang.layout.lanes)
     )
-    return [_start(gang.one, scalar, base, least) for base in bases]
+    return [floored(gang.one, scalar, base, least) for base in bases]
 
 
-def _start(one: Lanes, scalar: Scalar, base: str, divisor: str) -> tuple[str, str]:
+def floored(one: Lanes, scalar: Scalar, base: str, divisor: str) -> tuple[str, str]:
+    """Python's quotient and remainder of two numbers, for divisors above 0."""
     quotient = one.instruction("sdiv" if scalar.is_signed else "udiv", scalar, base, divisor)
     product = one.instruction("mul", scalar, quotient, divisor)
     remainder = one.instruction("sub", scalar, base, product)

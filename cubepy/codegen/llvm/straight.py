@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from cubepy.codegen.llvm.division import INTEGER
+from cubepy.codegen.llvm.along import floored
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.ir import Kernel, Op, Region, Scalar, Trait, ops, walk
 from cubepy.ir.analyses import FOLLOWED, Uniformity, subscripts
@@ -113,8 +113,8 @@ def _divided(gang: Gang, op: Op) -> None:
     one, (left, right) = gang.one, op.operands
     scalar, divisor = _scalar(op), gang.scalar(right)
     first, last = _ends(gang, left)
-    quotient = INTEGER["floor_div"](one, scalar, first, divisor)
-    remainder = INTEGER["floor_mod"](one, scalar, first, divisor)
+    above = one.call("smax", scalar, divisor, "1")  # what it is where the gang goes on
+    quotient, remainder = floored(one, scalar, first, above)
     span = one.instruction("sub", scalar, last, first)
     room = one.instruction("sub", scalar, divisor, span)
     _go_on_if(
