@@ -7,288 +7,134 @@ read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from tests.unit.frontend.stale_state import case_of
 
-import cubepy as cb
-
-__all__ = ["CASES", "Case", "module_of"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """`before`: statements of the module; `value`: what the kernel stores; `change`: run between
-    two launches. `inner`: the statements before the store.
-    """
-
-    name: str
-    value: str
-    change: str
-    before: str = ""
-    inner: str = "pass"
-    refused: bool = False
-    arguments: tuple[str, ...] = field(default=())
-    parameters: str = ""
-
-
-_HEAD = """
-import dataclasses, enum, functools, operator, typing, types
-from typing import Any, NamedTuple
-import cubepy as cb
-from cubepy import Array, Comptime, f32
-
-mod = types.ModuleType("mod"); mod.K = 2.0
-other = types.ModuleType("other"); other.K = 3.0
-MODULES = (mod, other)
-mod.part = types.ModuleType("mod.part"); mod.part.K = 2.0
-K = 2.0
-NAME = "K"
-KEYS = ("K",)
-TABLE = [2.0]
-LOOKUP = {"K": 2.0}
-PAIR = (2.0, 3.0)
-def replaced(*values): return 7.0
-def helper(v): return v * K
-def by_default(v, by=2.0): return v * by
-def by_keyword(v, *, by=2.0): return v * by
-def named(v): return v * named.K
-named.K = 2.0
-@cb.cube
-def cubed(v): return v * K
-cubed.K = 2.0
-def through(v, function=helper): return function(v)
-def of_module(m): return m.K
-def of_class(c): return c.K
-class Base:
-    K = 2.0
-class C(Base):
-    M = 2.0
-    @staticmethod
-    def s(v): return v * K
-    @classmethod
-    def c(cls, v): return v * cls.K
-    class Inner:
-        K = 2.0
-@dataclasses.dataclass(frozen=True)
-class F:
-    x: float = 1.0
-    function: Any = helper
-    K = 2.0
-    def m(self, v): return v * self.K
-    def g(self, v): return v * K
-    def t(self, v): return v * type(self).K
-    @property
-    def p(self): return self.K + self.x
-    @property
-    def q(self): return K
-    @functools.cached_property
-    def once(self): return 2.0
-    def __add__(self, o): return self.K + o
-    def __call__(self, v): return v * K
-    def __getitem__(self, at): return K
-    def __len__(self): return int(K)
-    def __iter__(self): return iter((K, 1.0))
-    def __hash__(self): return 1
-    def __bool__(self): return K < 3.0
-    def __eq__(self, o): return K < 3.0
-FROZEN = F()
-@cb.struct
-class S:
-    x: f32
-    K = 2.0
-    def m(self, v): return v * self.K + self.x
-    @property
-    def p(self): return self.x * K
-    def __mul__(self, o): return self.x * o * K
-STRUCT = S(1.0)
-class Point(NamedTuple):
-    x: float
-    def m(self): return self.x * K
-Point.K = 2.0
-POINT = Point(1.0)
-class Level(enum.IntEnum):
-    LOW = 3
-    @property
-    def p(self): return K
-    def m(self): return self.K
-Level.K = 2.0
-class Plain:
-    def __init__(self): self.K = 2.0
-    def __call__(self, v): return v * self.K
-    def read(self): return self.K
-PLAIN = Plain()
-class Lazy(types.ModuleType):
-    @property
-    def K(self): return mod.K
-LAZY = Lazy("lazy")
-class Fetch:
-    def __get__(self, instance, owner): return K
-C.fetched = Fetch()
-class Meta(type):
-    K = 2.0
-class Made(metaclass=Meta):
-    pass
-PARTIAL = functools.partial(by_default, 1.0)
-@functools.wraps(helper)
-def wrapper(v): return helper(v)
-@functools.lru_cache(None)
-def cached(): return helper(1.0)
-READER = operator.attrgetter("K")
-def closed():
-    by = 2.0
-    def change(to):
-        nonlocal by
-        by = to
-    def inner(v): return v * by
-    def holder(v, m=mod): return v * m.K
-    return inner, change, holder
-closure, change_closure, holding = closed()
-FUNCTIONS = (helper, by_default)
-LAYOUT = cb.Layout.virtual((4,), lambda i: int(K) + i)
-T = f32
-def computes(): return K
-def computes_attribute(): return C.K + C.Inner.K
-def computes_module(): return [m.K for m in MODULES][0]
-def computes_computed(): return getattr(mod, NAME[:1] + "")
-def computes_list(): return TABLE[0]
-def computes_dict(): return LOOKUP["K"]
-def computes_globals(): return globals()["K"]
-def computes_plain(): return PLAIN.K
-def computes_deep(): return (lambda: through(1.0))()
-def computes_default(c=C): return c.K
-def computes_method(): return FROZEN.g(1.0)
-def computes_made(): return F().K
-def computes_getter(): return READER(mod)
-def computes_sorted(): return sorted([2.0, 1.0], key=lambda v: v * K)[0] * K
-"""
+__all__ = ["CASES"]
 
 _BUMP = "K = 5.0"
 
-
-def _case(value: str, change: str, **more: Any) -> Case:
-    return Case(name=f"{value} | {change}", value=value, change=change, **more)
-
-
 _NAMES = [
-    _case("K", _BUMP),
-    _case("K", "K = 5"),
-    _case("helper(1.0)", _BUMP),
-    _case("helper(1.0)", "helper = replaced"),
-    _case("closure(1.0)", "change_closure(5.0)"),
-    _case("holding(1.0)", "mod.K = 5.0"),
-    _case("(lambda v: v * K)(1.0)", _BUMP),
-    _case("PAIR[0]", "PAIR = (5.0,)"),
-    _case("T(1.5)", "T = cb.i32", inner="pass"),
-    _case("max(1.0, 2.0)", "max = replaced"),
-    _case("abs(-2.0)", "abs = replaced"),
-    _case("through(1.0)", "abs = replaced; K = 4.0"),
-    _case("helper(1.0)", "import builtins; K = K + 1.0"),
+    case_of("K", _BUMP),
+    case_of("K", "K = 5"),
+    case_of("helper(1.0)", _BUMP),
+    case_of("helper(1.0)", "helper = replaced"),
+    case_of("closure(1.0)", "change_closure(5.0)"),
+    case_of("holding(1.0)", "mod.K = 5.0"),
+    case_of("(lambda v: v * K)(1.0)", _BUMP),
+    case_of("PAIR[0]", "PAIR = (5.0,)"),
+    case_of("T(1.5)", "T = cb.i32", inner="pass"),
+    case_of("max(1.0, 2.0)", "max = replaced"),
+    case_of("abs(-2.0)", "abs = replaced"),
+    case_of("through(1.0)", "abs = replaced; K = 4.0"),
+    case_of("helper(1.0)", "import builtins; K = K + 1.0"),
 ]
 
 _ATTRIBUTES = [
-    _case("C.M", "C.M = 5.0"),
-    _case("C.K", "Base.K = 5.0"),
-    _case("C.K", "C.K = 5.0"),
-    _case("C.Inner.K", "C.Inner.K = 5.0"),
-    _case("C.Inner.K", "C.Inner = Base; Base.K = 5.0"),
-    _case("Made.K", "Meta.K = 5.0"),
-    _case("Made.K", "Made.K = 5.0"),
-    _case("C.fetched", _BUMP),
-    _case("named(1.0)", "named.K = 5.0"),
-    _case("named.K", "named.K = 5.0"),
-    _case("cubed.K", "cubed.K = 5.0"),
-    _case("FUNCTIONS[0].K", "helper.K = 5.0", before="helper.K = 2.0"),
-    _case("Level.K", "Level.K = 5.0"),
-    _case("Level.LOW.p", _BUMP),
-    _case("Level.LOW.m()", "Level.K = 5.0"),
-    _case("POINT.K", "Point.K = 5.0"),
-    _case("POINT.m()", _BUMP),
-    _case("POINT.m()", "Point.m = replaced"),
-    _case("C.s(1.0)", _BUMP),
-    _case("C.s(1.0)", "C.s = staticmethod(replaced)"),
-    _case("C.c(1.0)", "C.K = 5.0"),
-    _case("of_class(C)", "Base.K = 5.0"),
-    _case("c.K", "Base.K = 5.0", inner="c = C"),
-    _case("c.K", "Base.K = 5.0", parameters="c: Comptime[Any]", arguments=("C",)),
-    _case("c.K", "Base.K = 5.0", parameters="c: Comptime[Any] = C"),
-    _case("c(1.0)", _BUMP, parameters="c: Comptime[Any]", arguments=("C.s",)),
-    _case("c(1.0)", _BUMP, parameters="c: Comptime[Any]", arguments=("FROZEN.g",)),
-    _case("c[0](1.0)", _BUMP, parameters="c: Comptime[Any]", arguments=("FUNCTIONS",)),
-    _case("c.K", "mod.K = 5.0", parameters="c: Comptime[Any]", arguments=("mod",)),
-    _case("1.0 if n == C.M else 2.0", "C.M = 5.0", inner="n = f32(2.0)"),
+    case_of("C.M", "C.M = 5.0"),
+    case_of("C.K", "Base.K = 5.0"),
+    case_of("C.K", "C.K = 5.0"),
+    case_of("C.Inner.K", "C.Inner.K = 5.0"),
+    case_of("C.Inner.K", "C.Inner = Base; Base.K = 5.0"),
+    case_of("Made.K", "Meta.K = 5.0"),
+    case_of("Made.K", "Made.K = 5.0"),
+    case_of("C.fetched", _BUMP),
+    case_of("named(1.0)", "named.K = 5.0"),
+    case_of("named.K", "named.K = 5.0"),
+    case_of("cubed.K", "cubed.K = 5.0"),
+    case_of("FUNCTIONS[0].K", "helper.K = 5.0", before="helper.K = 2.0"),
+    case_of("Level.K", "Level.K = 5.0"),
+    case_of("Level.LOW.p", _BUMP),
+    case_of("Level.LOW.m()", "Level.K = 5.0"),
+    case_of("POINT.K", "Point.K = 5.0"),
+    case_of("POINT.m()", _BUMP),
+    case_of("POINT.m()", "Point.m = replaced"),
+    case_of("C.s(1.0)", _BUMP),
+    case_of("C.s(1.0)", "C.s = staticmethod(replaced)"),
+    case_of("C.c(1.0)", "C.K = 5.0"),
+    case_of("of_class(C)", "Base.K = 5.0"),
+    case_of("c.K", "Base.K = 5.0", inner="c = C"),
+    case_of("c.K", "Base.K = 5.0", parameters="c: Comptime[Any]", arguments=("C",)),
+    case_of("c.K", "Base.K = 5.0", parameters="c: Comptime[Any] = C"),
+    case_of("c(1.0)", _BUMP, parameters="c: Comptime[Any]", arguments=("C.s",)),
+    case_of("c(1.0)", _BUMP, parameters="c: Comptime[Any]", arguments=("FROZEN.g",)),
+    case_of("c[0](1.0)", _BUMP, parameters="c: Comptime[Any]", arguments=("FUNCTIONS",)),
+    case_of("c.K", "mod.K = 5.0", parameters="c: Comptime[Any]", arguments=("mod",)),
+    case_of("1.0 if n == C.M else 2.0", "C.M = 5.0", inner="n = f32(2.0)"),
 ]
 
 _INSTANCES = [
-    _case("FROZEN.K", "F.K = 5.0"),
-    _case("FROZEN.p", "F.K = 5.0"),
-    _case("FROZEN.q", _BUMP),
-    _case("FROZEN.q", "F.q = property(replaced)"),
-    _case("FROZEN.m(1.0)", "F.K = 5.0"),
-    _case("FROZEN.g(1.0)", _BUMP),
-    _case("FROZEN.g(1.0)", "F.g = replaced"),
-    _case("FROZEN.t(1.0)", "F.K = 5.0"),
-    _case("FROZEN.function(1.0)", _BUMP),
-    _case("FROZEN + 1.0", "F.K = 5.0"),
-    _case("FROZEN + 1.0", "F.__add__ = replaced"),
-    _case("FROZEN[0]", _BUMP),
-    _case("f32(len(FROZEN))", _BUMP),
-    _case("1.0 if FROZEN == 3 else 2.0", _BUMP),
-    _case("1.0 if FROZEN else 2.0", _BUMP),
-    _case("sum(FROZEN)", _BUMP),
-    _case("STRUCT.K", "S.K = 5.0"),
-    _case("STRUCT.m(1.0)", "S.K = 5.0"),
-    _case("STRUCT.p", _BUMP),
-    _case("STRUCT * 2.0", _BUMP),
-    _case("STRUCT * 2.0", "S.__mul__ = replaced"),
-    _case("S(f32(2.0)).m(1.0)", "S.m = replaced"),
-    _case("S(f32(2.0)).K", "S.K = 5.0"),
-    _case("s.m(1.0)", "S.m = replaced", parameters="s: S", arguments=("STRUCT",)),
-    _case("s.m(1.0)", "S.K = 5.0", parameters="s: S", arguments=("STRUCT",)),
-    _case("s.p", _BUMP, parameters="s: S", arguments=("STRUCT",)),
-    _case("f32(LAYOUT.function(1))", _BUMP),
-    _case("PLAIN.K", "PLAIN.K = 5.0", refused=True),
-    _case("PLAIN(1.0)", "PLAIN.K = 5.0", refused=True),
-    _case("PLAIN.read()", "PLAIN.K = 5.0", refused=True),
+    case_of("FROZEN.K", "F.K = 5.0"),
+    case_of("FROZEN.p", "F.K = 5.0"),
+    case_of("FROZEN.q", _BUMP),
+    case_of("FROZEN.q", "F.q = property(replaced)"),
+    case_of("FROZEN.m(1.0)", "F.K = 5.0"),
+    case_of("FROZEN.g(1.0)", _BUMP),
+    case_of("FROZEN.g(1.0)", "F.g = replaced"),
+    case_of("FROZEN.t(1.0)", "F.K = 5.0"),
+    case_of("FROZEN.function(1.0)", _BUMP),
+    case_of("FROZEN + 1.0", "F.K = 5.0"),
+    case_of("FROZEN + 1.0", "F.__add__ = replaced"),
+    case_of("FROZEN[0]", _BUMP),
+    case_of("f32(len(FROZEN))", _BUMP),
+    case_of("1.0 if FROZEN == 3 else 2.0", _BUMP),
+    case_of("1.0 if FROZEN else 2.0", _BUMP),
+    case_of("sum(FROZEN)", _BUMP),
+    case_of("STRUCT.K", "S.K = 5.0"),
+    case_of("STRUCT.m(1.0)", "S.K = 5.0"),
+    case_of("STRUCT.p", _BUMP),
+    case_of("STRUCT * 2.0", _BUMP),
+    case_of("STRUCT * 2.0", "S.__mul__ = replaced"),
+    case_of("S(f32(2.0)).m(1.0)", "S.m = replaced"),
+    case_of("S(f32(2.0)).K", "S.K = 5.0"),
+    case_of("s.m(1.0)", "S.m = replaced", parameters="s: S", arguments=("STRUCT",)),
+    case_of("s.m(1.0)", "S.K = 5.0", parameters="s: S", arguments=("STRUCT",)),
+    case_of("s.p", _BUMP, parameters="s: S", arguments=("STRUCT",)),
+    case_of("f32(LAYOUT.function(1))", _BUMP),
+    case_of("PLAIN.K", "PLAIN.K = 5.0", refused=True),
+    case_of("PLAIN(1.0)", "PLAIN.K = 5.0", refused=True),
+    case_of("PLAIN.read()", "PLAIN.K = 5.0", refused=True),
 ]
 
 _FUNCTIONS = [
-    _case("through(1.0)", _BUMP),
-    _case("by_default(1.0)", "by_default.__defaults__ = (5.0,)"),
-    _case("by_keyword(1.0)", "by_keyword.__kwdefaults__ = {'by': 5.0}"),
-    _case("by_keyword(1.0)", "by_keyword.__kwdefaults__['by'] = 5.0"),
-    _case("helper(1.0)", "helper.__code__ = named.__code__; named.K = 9.0"),
-    _case("FROZEN.g(1.0)", "F.g.__code__ = F.m.__code__; F.K = 9.0"),
-    _case("through(1.0)", "helper.__code__ = named.__code__; named.K = 9.0"),
-    _case("FUNCTIONS[0](1.0)", _BUMP),
-    _case("wrapper(1.0)", _BUMP),
-    _case("cubed(1.0)", _BUMP),
+    case_of("through(1.0)", _BUMP),
+    case_of("by_default(1.0)", "by_default.__defaults__ = (5.0,)"),
+    case_of("by_keyword(1.0)", "by_keyword.__kwdefaults__ = {'by': 5.0}"),
+    case_of("by_keyword(1.0)", "by_keyword.__kwdefaults__['by'] = 5.0"),
+    case_of("helper(1.0)", "helper.__code__ = named.__code__; named.K = 9.0"),
+    case_of("FROZEN.g(1.0)", "F.g.__code__ = F.m.__code__; F.K = 9.0"),
+    case_of("through(1.0)", "helper.__code__ = named.__code__; named.K = 9.0"),
+    case_of("FUNCTIONS[0](1.0)", _BUMP),
+    case_of("wrapper(1.0)", _BUMP),
+    case_of("cubed(1.0)", _BUMP),
 ]
 
 _MODULES = [
-    _case("mod.K", "mod.K = 5.0"),
-    _case("mod.part.K", "mod.part.K = 5.0"),
-    _case("mod.part.K", "mod.part = mod; mod.K = 5.0"),
-    _case("m.K", "mod.K = 5.0", inner="m = mod"),
-    _case("MODULES[0].K", "mod.K = 5.0"),
-    _case("(mod, other)[0].K", "mod.K = 5.0"),
-    _case("getattr(mod, 'K')", "mod.K = 5.0"),
-    _case("getattr(mod, NAME)", "mod.K = 5.0"),
-    _case("getattr(mod, 'L', 2.0)", "mod.L = 5.0"),
-    _case("1.0 if hasattr(mod, 'L') else 2.0", "mod.L = 5.0"),
-    _case("of_module(mod)", "mod.K = 5.0"),
-    _case("(mod if K == 2.0 else other).K", "mod.K = 5.0"),
-    _case("total", "mod.K = 5.0", inner="total = 0.0\n    for m in MODULES:\n        total += m.K"),
-    _case("LAZY.K", "mod.K = 5.0"),
-    _case("READER(mod)", "mod.K = 5.0"),
-    _case("vars(mod)['K']", "mod.K = 5.0", refused=True),
-    _case("mod.__dict__['K']", "mod.K = 5.0", refused=True),
-    _case("globals()['K']", _BUMP, refused=True),
-    _case("C.__dict__['M']", "C.M = 5.0", refused=True),
-    _case("TABLE[0]", "TABLE[0] = 5.0", refused=True),
+    case_of("mod.K", "mod.K = 5.0"),
+    case_of("mod.part.K", "mod.part.K = 5.0"),
+    case_of("mod.part.K", "mod.part = mod; mod.K = 5.0"),
+    case_of("m.K", "mod.K = 5.0", inner="m = mod"),
+    case_of("MODULES[0].K", "mod.K = 5.0"),
+    case_of("(mod, other)[0].K", "mod.K = 5.0"),
+    case_of("getattr(mod, 'K')", "mod.K = 5.0"),
+    case_of("getattr(mod, NAME)", "mod.K = 5.0"),
+    case_of("getattr(mod, 'L', 2.0)", "mod.L = 5.0"),
+    case_of("1.0 if hasattr(mod, 'L') else 2.0", "mod.L = 5.0"),
+    case_of("of_module(mod)", "mod.K = 5.0"),
+    case_of("(mod if K == 2.0 else other).K", "mod.K = 5.0"),
+    case_of(
+        "total", "mod.K = 5.0", inner="total = 0.0\n    for m in MODULES:\n        total += m.K"
+    ),
+    case_of("LAZY.K", "mod.K = 5.0"),
+    case_of("READER(mod)", "mod.K = 5.0"),
+    case_of("vars(mod)['K']", "mod.K = 5.0", refused=True),
+    case_of("mod.__dict__['K']", "mod.K = 5.0", refused=True),
+    case_of("globals()['K']", _BUMP, refused=True),
+    case_of("C.__dict__['M']", "C.M = 5.0", refused=True),
+    case_of("TABLE[0]", "TABLE[0] = 5.0", refused=True),
 ]
 
 _PYTHON = [
-    *(_case(f"cb.comptime({name}())", change, refused=refused) for name, change, refused in (
+    *(case_of(f"cb.comptime({name}())", change, refused=refused) for name, change, refused in (
         ("computes", _BUMP, False),
         ("computes_attribute", "C.K = 5.0", False),
         ("computes_attribute", "Base.K = 5.0", False),
@@ -310,13 +156,13 @@ _PYTHON = [
         ("cached", "cached.__wrapped__.__globals__['K'] = 5.0; cached.cache_clear()", False),
         ("PARTIAL", "by_default.__defaults__ = (5.0,)", False),
     )),
-    _case("sum([m.K for m in MODULES])", "mod.K = 5.0"),
-    _case("max(c.K for c in (C, Base))", "Base.K = 5.0"),
-    _case("sum(getattr(m, k) for m in MODULES for k in KEYS)", "mod.K = 5.0"),
-    _case("{'a': mod.K}['a']", "mod.K = 5.0"),
-    _case("sum([helper(v) for v in (1.0, 2.0)])", _BUMP),
-    _case("cb.comptime(mod.K * 2)", "mod.K = 5.0"),
-    _case("cb.comptime((lambda: C.K)())", "C.K = 5.0"),
+    case_of("sum([m.K for m in MODULES])", "mod.K = 5.0"),
+    case_of("max(c.K for c in (C, Base))", "Base.K = 5.0"),
+    case_of("sum(getattr(m, k) for m in MODULES for k in KEYS)", "mod.K = 5.0"),
+    case_of("{'a': mod.K}['a']", "mod.K = 5.0"),
+    case_of("sum([helper(v) for v in (1.0, 2.0)])", _BUMP),
+    case_of("cb.comptime(mod.K * 2)", "mod.K = 5.0"),
+    case_of("cb.comptime((lambda: C.K)())", "C.K = 5.0"),
 ]  # fmt: skip
 
 _HEAD_OF_CONTAINERS = """
@@ -370,7 +216,7 @@ def wrapped_twice(v): return v + 1.0
 """
 
 _CONTAINERS = [
-    _case(value, change, before=_HEAD_OF_CONTAINERS, refused=refused)
+    case_of(value, change, before=_HEAD_OF_CONTAINERS, refused=refused)
     for value, change, refused in (
         ("IN_TUPLE[0][0]", "IN_TUPLE[0][0] = 5.0", True),
         ("cb.comptime(in_tuple())", "IN_TUPLE[0][0] = 5.0", True),
@@ -460,7 +306,7 @@ _FIELD = "put(FROZEN, 'x', 5.0)"
 _STRUCT = "put(STRUCT, 'x', 5.0)"
 
 _CHANGED_INSTANCES = [
-    _case(value, change, before=_HEAD_OF_INSTANCES, refused=refused)
+    case_of(value, change, before=_HEAD_OF_INSTANCES, refused=refused)
     for value, change, refused in (
         ("FROZEN.x", _FIELD, False),
         ("FROZEN.p", _FIELD, False),
@@ -517,7 +363,7 @@ _CHANGED_INSTANCES = [
         ("cb.comptime(computes_key())", "LOOKUP['K'] = 5.0", True),
     )
 ] + [
-    _case(value, change, before=_HEAD_OF_INSTANCES, inner=inner, parameters=parameters,
+    case_of(value, change, before=_HEAD_OF_INSTANCES, inner=inner, parameters=parameters,
           arguments=arguments)
     for value, change, inner, parameters, arguments in (
         ("s.x", _STRUCT, "s = STRUCT", "", ()),
@@ -540,17 +386,3 @@ CASES = (
     *_CONTAINERS,
     *_CHANGED_INSTANCES,
 )
-
-
-def module_of(case: Case) -> dict[str, Any]:
-    """The names of a module made anew."""
-    parameters = f", {case.parameters}" if case.parameters else ""
-    text = (
-        f"{_HEAD}\n{case.before}\n@cb.cube\n"
-        f"def kernel(out: Array[f32]{parameters}):\n"
-        f"    {case.inner}\n"
-        f"    if cb.ABSOLUTE_POS < len(out):\n"
-        f"        out[cb.ABSOLUTE_POS] = {case.value}\n"
-    )
-    names: dict[str, Any] = {"__name__": "state", "__builtins__": __builtins__}
-    return cb.exec(text, names)

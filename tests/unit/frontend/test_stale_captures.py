@@ -15,7 +15,8 @@ import pytest
 
 import cubepy as cb
 from cubepy.errors import CubeError
-from tests.unit.frontend.stale_cases import CASES, Case, module_of
+from tests.unit.frontend.stale_cases import CASES
+from tests.unit.frontend.stale_state import Case, module_of
 
 
 def launched(case: Case, names: dict[str, Any], device: str, *, times: int = 1) -> str:
