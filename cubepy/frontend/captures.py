@@ -203,6 +203,7 @@ def _watch_path(
 ) -> None:
     """Watch what a dotted name leads through; its last part held `captured`."""
     root, *inner = path
+    watch.fields(captured)  # the key of the captures has what they hold
     if not inner:
         watch.variable(function, root, captured)
         return

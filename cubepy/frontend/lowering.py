@@ -133,7 +133,7 @@ def lower_and_tell(source: KernelSource, specialization: Specialization) -> Lowe
     )
     if rank > 1 and not _works_together(kernel.body, session.functions):
         kernel = rewrite(kernel, {ops.ABSOLUTE_POS: partial(_linear_in_shape, rank)})
-    watched = session.watch.watched()
+    watched = session.watch.watched() - specialization.captures.watched(source.function)
     silent = not session.prints and not session.warnings
     return Lowered(kernel=kernel, watched=watched, lasting=session.repeatable and silent)
 

@@ -76,6 +76,15 @@ class Watched:
             parts=_merged(self.parts, other.parts),
         )
 
+    def __sub__(self, other: Watched) -> Watched:
+        """What the other does not watch."""
+        cells = {id(cell) for cell, _ in other.cells}
+        return Watched(
+            names=_merged(other.names, self.names)[len(other.names) :],
+            cells=tuple(each for each in self.cells if id(each[0]) not in cells),
+            parts=_merged(other.parts, self.parts)[len(other.parts) :],
+        )
+
 
 def _merged(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     """Both, without the variables of the second that the first has too."""
@@ -140,12 +149,14 @@ class Watch:
         self._class(type(owner), name)
 
     def fields(self, owner: object) -> None:
-        """All fields of a frozen instance that is taken apart."""
-        if not is_fixed(type(owner).__module__):
+        """All fields of a frozen instance: it is taken apart, or what it holds is captured."""
+        if not isinstance(owner, type):
             for name in getattr(owner, "__dataclass_fields__", {}):
                 self._field(owner, name)
 
     def _field(self, owner: object, name: str) -> None:
+        if is_fixed(type(owner).__module__):
+            return
         if name in getattr(owner, "__dict__", {}):
             self.name(vars(owner), name)
         elif hasattr(owner, name):  # it stands in a slot
