@@ -18,6 +18,7 @@ from cubepy.codegen.llvm import (
     entry,
     guards,
     plane,
+    plane_reductions,
     segments,
     walk,
 )
@@ -140,7 +141,8 @@ def missing_lanes_take_part(patch: pytest.MonkeyPatch) -> None:
     def existing(gang: Gang, number: int, scalar: Scalar, value: str, missing: float) -> str:
         return value
 
-    patch.setattr(plane, "_existing", existing)
+    patch.setattr(plane, "existing", existing)
+    patch.setattr(plane_reductions, "existing", existing)
 
 
 # ── variables ───────────────────────────────────────────────────────────────────────────────────
