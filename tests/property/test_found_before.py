@@ -149,3 +149,28 @@ def test_a_lone_lane_writes_its_own_element_only(target: str, units: int) -> Non
     narrowed_on_the_way_to_memory.launch(x, *outs, cube_count=1, cube_dim=units, device=target)
     for out, wanted in zip(outs, expected, strict=True):
         np.testing.assert_array_equal(out, wanted)
+
+
+@cb.cube
+def subscripts_kept_over_barriers(x: Array[i32], at: Array[i32], out: Array[i32]) -> None:
+    """The subscript is kept over a barrier, and the number of 32 bits that it was made of is not."""
+    i = cb.UNIT_POS
+    shared = cb.shared(i32, 64)
+    j = at[i] ^ 3
+    shared[i] = x[j]
+    cb.sync_cube()
+    read = x[j] + shared[63 - i]
+    cb.sync_cube()
+    out[i] = read + x[j]
+
+
+@pytest.mark.parametrize("target", cpu_targets())
+def test_subscripts_that_nothing_bounds_are_tested_behind_barriers(target: str) -> None:
+    random = np.random.default_rng(1)
+    x, at = np.arange(64, dtype=np.int32), random.integers(-5, 80, 64, np.int32)
+    out = np.zeros(64, np.int32)
+    subscripts = at ^ 3
+    inside = (subscripts >= 0) & (subscripts < 64)
+    read = np.where(inside, x[np.clip(subscripts, 0, 63)], 0)
+    subscripts_kept_over_barriers.launch(x, at, out, cube_count=1, cube_dim=64, device=target)
+    np.testing.assert_array_equal(out, 2 * read + read[::-1])

@@ -140,8 +140,10 @@ def _vector_test(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
     w, scalar = gang.w, index.type
     assert isinstance(scalar, Scalar)
     read, limit = index, extent
-    if index.opdef is ops.CAST and index.operands[0].type in (I32, U32):
-        read = index.operands[0]
+    source = index.operands[0] if index.opdef is ops.CAST else index
+    # behind a barrier there is only what was kept
+    if source is not index and source.type in (I32, U32) and source in gang.values:
+        read = source
         most = (1 << 31) if read.type is I32 else (1 << 32) - 1
         limit = gang.one.call("umin", INDEX, extent, str(most))
         scalar = U32
