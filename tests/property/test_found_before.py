@@ -153,7 +153,7 @@ def test_a_lone_lane_writes_its_own_element_only(target: str, units: int) -> Non
 
 @cb.cube
 def subscripts_kept_over_barriers(x: Array[i32], at: Array[i32], out: Array[i32]) -> None:
-    """The subscript is kept over a barrier, and the number of 32 bits that it was made of is not."""
+    """The subscript is kept over a barrier, the number of 32 bits that it was made of is not."""
     i = cb.UNIT_POS
     shared = cb.shared(i32, 64)
     j = at[i] ^ 3
