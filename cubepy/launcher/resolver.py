@@ -26,8 +26,8 @@ from cubepy.runtime import (
     check_access,
     facts_of,
     find_array,
-    is_observed,
     launch,
+    observers,
     quick_launch,
     recording_here,
     span_of,
@@ -79,7 +79,7 @@ class Record:
                     "  help: capture it without, and give the stream to replay"
                 )
             recording.add(device, self.kernel, grid, values, self.positions, self.quick)
-        elif self.quick is not None and stream is None and not (closed and is_observed()):
+        elif self.quick is not None and stream is None and not (closed and observers):
             self.quick(grid, values)
         else:
             launch(device, self.kernel, grid, [values[at] for at in self.positions], stream)

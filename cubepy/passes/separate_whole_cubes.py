@@ -96,7 +96,7 @@ def separate_whole_cubes(kernel: Kernel, context: PassContext) -> Kernel:
     builder.loc = kernel.loc
     with builder.region() as opened:
         whole = _test(builder, kernel, found, narrow)
-        arms = (_copy(kernel.body, found, narrow, {}), _set_apart(kernel.body))
+        arms = (_copy(kernel.body, found, frozenset(narrow), {}), _set_apart(kernel.body))
         builder.emit(ops.IF, whole, regions=arms)
     return replace(kernel, body=opened.close())
 
@@ -171,7 +171,7 @@ def _in_buffer(op: Op) -> bool:
 
 
 def _copy(
-    region: Region, found: analyses.Assumptions, narrow: Sequence[Op], values: dict[Op, Op]
+    region: Region, found: analyses.Assumptions, narrow: frozenset[Op], values: dict[Op, Op]
 ) -> Region:
     """The region again, without the guards that hold and the tests that succeed."""
     params = tuple(rebuilt(param) for param in region.params)

@@ -19,7 +19,7 @@ from cubepy.runtime.arguments import ArrayFacts, array_of, facts_of, span_of
 from cubepy.runtime.base import ArrayBinding, Binding, Device, Grid, LoadedKernel, ScalarBinding
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.events import Event, Uses
-from cubepy.runtime.observation import is_observed, run_observed
+from cubepy.runtime.observation import observers, run_observed
 from cubepy.runtime.scalars import convert_scalar
 from cubepy.runtime.streams import Stream
 from cubepy.runtime.targeted import memory_owner
@@ -90,7 +90,7 @@ def _launch_here(
 ) -> None:
     for uses, writes in buffers:
         uses.settle_streams(writes=writes)
-    if is_observed():
+    if observers:
         run_observed(device, None, kernel, grid, bindings)
     else:
         device.launch(kernel, grid, bindings)
@@ -106,7 +106,7 @@ def _launch_there(
         for event in uses.before(writes=writes):
             if event.stream is not stream:
                 stream.wait(event)
-    if is_observed():
+    if observers:
         run_observed(stream.device, stream, kernel, grid, bindings)
     else:
         stream.launch(kernel, grid, bindings)

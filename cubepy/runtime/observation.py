@@ -23,7 +23,6 @@ __all__ = [
     "Observed",
     "Observer",
     "Timing",
-    "is_observed",
     "observe",
     "observers",
     "run_observed",
@@ -60,14 +59,9 @@ class Observer(Protocol):
         ...
 
 
-#: Those who look on now, for reading only: always the same list, which launches test most.
+#: Who has to be told of launches, for reading only: always the same list, as launches ask it most.
 observers: list[Observer] = []
 _lock = threading.Lock()
-
-
-def is_observed() -> bool:
-    """Whether launches have to be told to somebody."""
-    return bool(observers)
 
 
 def observe(observer: Observer) -> None:

@@ -135,11 +135,14 @@ class QuickLaunch:
 
 
 class Known:
-    """Arguments of a launch, to be known again as the same objects. It keeps no buffer alive."""
+    """Arguments of a launch, to be known again as the same objects. It keeps no buffer alive, and
+    empties their `memories` once one is gone.
+    """
 
-    __slots__ = ("__weakref__", "_buffers", "_others", "_places")
+    __slots__ = ("__weakref__", "_buffers", "_memories", "_others", "_places")
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[Any], memories: list[Any] | None = None) -> None:
+        self._memories = memories
         self._places: list[int] | None = [*map(id, values)]
         self._others = [value for value in values if type(value) is not Buffer]
         forget = WeakMethod(self._forget)
@@ -154,6 +157,8 @@ class Known:
     def _forget(self) -> None:
         """Before another object can be where a buffer was."""
         self._places = None
+        if self._memories is not None:
+            self._memories.clear()
 
     def are(self, values: Sequence[Any]) -> bool:
         """Whether these are they."""
@@ -177,7 +182,7 @@ class MemoryLaunch:
         self._packer = Packer(kernel.artifact.abi)
         self._launch: tuple[Grid | None, Callable[[Sequence[Any], bytes], None]] = (None, _none)
         # the values of the last launch, with their memories and block
-        self._block: tuple[Known, Sequence[Any], bytes] = (Known(()), (), b"")
+        self._block: tuple[Known, list[Any], bytes] = (Known(()), [], b"")
         types, accesses = kernel.artifact.abi.types, kernel.artifact.access
         self._parameters = [
             (number, at, kind, type.element.size if isinstance(type, BufferType) else 0, access)
@@ -191,12 +196,12 @@ class MemoryLaunch:
         known, run = self._launch
         if known is not grid or self._device.lost:
             run = self._device.memory_launch(self._kernel, grid)
-            self._launch, self._block = (grid, run), (Known(()), (), b"")
+            self._launch, self._block = (grid, run), (Known(()), [], b"")
         last, memories, block = self._block
         if not last.are(values):
             memories, block = self._made(grid, values)
             if ndarray not in map(type, values):  # one without axes may hold another number
-                self._block = Known(values), memories, block
+                self._block = Known(values, memories), memories, block
         for _, at, kind, _, access in self._parameters:
             if kind is _Kind.BUFFER and values[at].uses.any:
                 values[at].uses.settle_streams(writes=access is not Access.READ)
@@ -211,9 +216,9 @@ class MemoryLaunch:
         """Nothing that a recording could keep."""
         return
 
-    def _made(self, grid: Grid, values: Sequence[Any]) -> tuple[Sequence[Any], bytes]:
+    def _made(self, grid: Grid, values: Sequence[Any]) -> tuple[list[Any], bytes]:
         numbers: list[float] = []
-        memories = []
+        memories: list[Any] = []
         for number, at, kind, size, _ in self._parameters:
             value = values[at]
             if kind is _Kind.BUFFER:

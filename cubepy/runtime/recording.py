@@ -21,7 +21,7 @@ from cubepy.runtime.arguments import array_of, facts_of, is_writable
 from cubepy.runtime.base import Device, Grid, LoadedKernel
 from cubepy.runtime.buffers import Buffer
 from cubepy.runtime.launch import UNSURE, check_access, launch
-from cubepy.runtime.observation import is_observed
+from cubepy.runtime.observation import observers
 from cubepy.runtime.quick import MemoryLaunch, QuickLaunch
 from cubepy.runtime.streams import Stream, check_stream
 from cubepy.runtime.switches import close_calls, reopen_calls, switches
@@ -115,7 +115,7 @@ class Recording:
             )
         if stream is not None:
             check_stream(stream)
-        if self._replay is not None and stream is None and not is_observed():
+        if self._replay is not None and stream is None and not observers:
             if switches.closed:
                 self._settle()
             for array in self._written:

@@ -32,7 +32,7 @@ class Code:
         self._block = device.create_buffer(
             size=8 * len(artifact.abi.words) + _EXTRAS.size, usage=_USES
         )
-        self._given: tuple[Sequence[Any], Any] = ((), None)
+        self._given: tuple[list[Any], Any] = ([], None)
         self._written: tuple[bytes, Any] = (b"", None)
         arrays = [n for n, each in enumerate(artifact.abi.types) if isinstance(each, BufferType)]
         self._bindings = [arrays.index(group.arguments[0]) for group in self.groups]
@@ -41,7 +41,7 @@ class Code:
         """The memory of each binding, from those of all arrays in order."""
         return [arrays[number] for number in self._bindings]
 
-    def encode(self, memories: Sequence[Any], words: bytes, parts: Iterable[Any]) -> None:
+    def encode(self, memories: list[Any], words: bytes, parts: Iterable[Any]) -> None:
         """Give the queue the parts of a launch."""
         bound = self._bound(memories)
         queue = self._device.queue
@@ -58,17 +58,11 @@ class Code:
             work.end()
             queue.submit([encoder.finish()])
 
-    def _bound(self, memories: Sequence[Any]) -> Any:
+    def _bound(self, memories: list[Any]) -> Any:
         before, bound = self._given
-        if before is memories:
-            return bound
-        if len(before) == len(memories) and all(
-            one is other for one, other in zip(before, memories, strict=True)
-        ):
-            return bound or self._bind(memories)
-        return self._bind(memories)
+        return bound if bound is not None and before == memories else self._bind(memories)
 
-    def _bind(self, memories: Sequence[Any]) -> Any:
+    def _bind(self, memories: list[Any]) -> Any:
         entries = [
             {"binding": number, "resource": {"buffer": memory, "offset": 0, "size": memory.size}}
             for number, memory in enumerate((self._block, *memories))

@@ -206,18 +206,16 @@ class WgpuDevice(Device):
         artifact, code = kernel.artifact, kernel.handle
         self._check_units(artifact, grid)
         parts, name = tuple(self._parts(grid)) if grid.cubes else (), artifact.kernel_name
-        last: tuple[bytes, Sequence[Any], list[Any]] = (b"", (), [])
+        checked = b""
 
         def run(memories: Sequence[Any], words: bytes) -> None:
-            nonlocal last
-            known, given, bound = last
-            if known is not words or given is not memories:
+            nonlocal checked
+            if checked is not words:
                 self._check_sizes(artifact, words)
-                bound = code.memories(memories)
-                last = (words, memories, bound)
+                checked = words
             try:
                 with self._lock:
-                    code.encode(bound, words, parts)
+                    code.encode(code.memories(memories), words, parts)
             except DRIVER_ERRORS as error:
                 raise error_for(error, name, self) from error
 

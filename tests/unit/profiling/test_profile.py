@@ -20,7 +20,7 @@ from cubepy import Array, f32, i32
 from cubepy.errors import OutOfBoundsError
 from cubepy.ir import I32, Access
 from cubepy.profiling import Profile
-from cubepy.runtime import LoadedKernel, Stream, grid_of, is_observed, launch, switches
+from cubepy.runtime import LoadedKernel, Stream, grid_of, launch, observers, switches
 from cubepy.tools import main
 from tests.opencl_devices import on_the_first
 from tests.unit.runtime.fake import FakeDevice, array, artifact
@@ -114,13 +114,13 @@ def test_nothing_is_left_behind() -> None:
     def failing() -> None:
         with profile:
             assert switches.closed == closed + 1
-            assert is_observed()
+            assert observers
             direct(x, out)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         failing()
-    assert (switches.closed, is_observed()) == (closed, False)
+    assert (switches.closed, observers) == (closed, [])
     direct(x, out)
     assert counts(profile) == {"scale on cpu": 1}
 

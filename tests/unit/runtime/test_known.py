@@ -18,8 +18,10 @@ def test_the_very_same_arguments_are_known_again() -> None:
 
 def test_a_buffer_that_is_gone_is_never_known_again() -> None:
     for _ in range(100):  # objects come to lie where others were
-        known = Known((device("cpu").array(np.arange(4)),))
+        memories = [object()]
+        known = Known((device("cpu").array(np.arange(4)),), memories)
         gc.collect()
+        assert memories == []
         assert not known.are((device("cpu").array(np.arange(4)),))
 
 
