@@ -133,6 +133,14 @@ def gather(x, places, out):
         out[i] = x[places[i]]
 
 
+def sparse(start, column, value, x, out):
+    for row in prange(out.size):
+        total = F(0.0)
+        for k in range(start[row], start[row + 1]):
+            total += value[k] * x[column[k]]
+        out[row] = total
+
+
 def plane_sums(x, sums):
     for group in prange(sums.size):
         total = F(0.0)
@@ -152,5 +160,5 @@ def naive_matmul(a, b, n, c):
 
 KERNELS = (
     saxpy, exp, sin, power, gelu, tanh_gelu, black_scholes, grey, brighten, logistic, hashes,
-    mandelbrot, n_body, stencil, swapped, gather, plane_sums, naive_matmul,
+    mandelbrot, n_body, stencil, swapped, gather, sparse, plane_sums, naive_matmul,
 )  # fmt: skip

@@ -304,6 +304,54 @@ def gather_is_right(arrays: list[Array]) -> bool:
     return np.array_equal(out[::97], x[places[::97]])
 
 
+# ── rows of their own length ────────────────────────────────────────────────────────────────────
+
+SPARSE = 1 << 18
+LONGEST_ROW = 32
+
+
+@cb.cube
+def sparse(
+    start: Elements[i32], column: Elements[i32], value: Elements[f32], x: Elements[f32],
+    out: Elements[f32],
+) -> None:  # fmt: skip
+    """A sparse matrix in CSR form times a vector: a row a unit."""
+    row = cb.ABSOLUTE_POS
+    if row < len(out):
+        total = 0.0
+        for k in range(start[row], start[row + 1]):
+            total += value[k] * x[column[k]]
+        out[row] = total
+
+
+SPARSE_PRODUCT = """
+kernel void sparse(global const int *restrict start, global const int *restrict column,
+                   global const float *restrict value, global const float *restrict x,
+                   global float *restrict out) {
+    size_t row = get_global_id(0);
+    float total = 0.0f;
+    for (int k = start[row]; k < start[row + 1]; k++) total += value[k] * x[column[k]];
+    out[row] = total;
+}
+"""
+
+
+def sparse_arguments() -> list[Any]:
+    """Rows of 0 to 32 elements, 16 in the mean."""
+    numbers = random(18)
+    lengths = numbers.integers(0, LONGEST_ROW + 1, SPARSE)
+    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    column = numbers.integers(0, SPARSE, start[-1], np.int32)
+    value, x = numbers.random(start[-1], np.float32), numbers.random(SPARSE, np.float32)
+    return [start, column, value, x, np.zeros(SPARSE, np.float32)]
+
+
+def sparse_is_right(arrays: list[Array]) -> bool:
+    start, column, value, x, out = arrays
+    before = np.concatenate([[0.0], np.cumsum(value.astype(np.float64) * x[column])])
+    return np.allclose(out, before[start[1:]] - before[start[:-1]], rtol=1e-4, atol=1e-5)
+
+
 ROWS = (
     Row(
         name="mandelbrot", arguments=mandelbrot_arguments, kernel=kernels.mandelbrot,
@@ -339,5 +387,10 @@ ROWS = (
         name="gather", arguments=gather_arguments, kernel=gather, launch=over_last,
         is_right=gather_is_right, source=GATHER, global_size=(GRID * GRID,),
         local_sizes=(None, (1024,), (8192,)),
+    ),
+    Row(
+        name="sparse", arguments=sparse_arguments, kernel=sparse, launch=over_last,
+        is_right=sparse_is_right, source=SPARSE_PRODUCT, global_size=(SPARSE,),
+        local_sizes=(None, (64,), (256,), (1024,)),
     ),
 )  # fmt: skip

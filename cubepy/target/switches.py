@@ -13,12 +13,14 @@ __all__ = ["OPTIMIZATIONS"]
 #: What each does where it is not switched off.
 OPTIMIZATIONS: Mapping[str, str] = {
     "addresses": "addresses move on where their subscripts are made, outside of loops",
+    "alone": "one unit at a time, in scalars, where lanes would only hinder each other",
     "bands": "gangs of several rows, where what a loop loads for one serves all",
     "columns": "lanes run along y where memory does",
     "divisions": "`i // n`, `i % n` along the lanes by one scalar division a vector",
     "facts": "a version of the code without masks and tests, behind a test of its guards",
     "neighbours": "`x[4*i]`, `x[4*i + 1]` … as whole vectors and shuffles",
     "planes": "reductions of several planes share their steps",
+    "ranges": "what a loop reads along its range is tested once, ahead of the loop",
     "several": "several vectors a gang, so that latency is hidden",
     "staging": "what all rows of a task read in a loop is copied side by side first",
     "straight": "`i // n`, `i % n` and clamps in subscripts as scalars, behind a test of each gang",

@@ -135,6 +135,16 @@ def product(a: Tensor[f32], b: Tensor[f32], out: Tensor[f32]) -> None:
     out[i, j] = total
 
 
+@cb.cube
+def ragged(start: Array[i32], column: Array[i32], x: Array[f32], out: Array[f32]) -> None:
+    """Elements from all over, as many as each unit says."""
+    i = cb.ABSOLUTE_POS
+    total = 0.0
+    for k in range(start[i], start[i + 1]):
+        total += x[column[k]]
+    out[i] = total
+
+
 def launches() -> list[tuple[Any, tuple[Any, ...]]]:
     """Kernels that have something for every switch."""
     plane = np.zeros((16, 16), np.float32)
@@ -143,6 +153,7 @@ def launches() -> list[tuple[Any, tuple[Any, ...]]]:
         (pieces.over(256), (bytes_, np.int32(16), line)),
         (shifted.over(256), (line, line.copy())),
         (plane_totals[1, 32], (line, line.copy())),
+        (ragged.over(256), (np.zeros(257, np.int32), np.zeros(9, np.int32), line, line.copy())),
         (pairs.over(128), (line, line.copy())),
         (transposed.over((16, 16)), (plane.T, plane.copy().T)),
         (product.over((16, 16)), (plane, plane.copy(), plane.copy())),
@@ -176,5 +187,6 @@ def test_each_pass_that_can_be_switched_off_changes_some_kernel() -> None:
 
 
 def test_unknown_switch_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ConfigError, match="no optimisation 'speed': known are addresses, bands"):
+    known = "known are addresses, alone, bands"
+    with pytest.raises(ConfigError, match=f"no optimisation 'speed': {known}"):
         Target.parse("cpu+without=strided,speed")

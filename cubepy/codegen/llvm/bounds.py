@@ -45,6 +45,9 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
     if op in gang.inside:
         gang.accesses(memory, "tested once for a whole row or cube, not here", Topic.BOUNDS)
         return Bounds()
+    if op in gang.ranged:
+        gang.accesses(memory, "tested by the ends of the loop's range, ahead of it", Topic.BOUNDS)
+        return Bounds()
     gang.accesses(memory, _test_reason(gang, op), Topic.BOUNDS)
     scalar: str | None = None
     parts: tuple[str, ...] = ()
@@ -91,7 +94,7 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
     Worth asking where the fast version of the code has no answer: in loops, of subscripts that
     nothing bounds ahead, and where there is no such version.
     """
-    if op.attrs.get("check", "checked") != "checked" or op in gang.inside:
+    if op.attrs.get("check", "checked") != "checked" or op in gang.inside or op in gang.ranged:
         return None
     if not gang.module.target.does("whole") or not (gang.asks or _unbounded(gang, op)):
         return None

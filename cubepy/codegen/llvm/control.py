@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cubepy.codegen.llvm.gang import Gang, Mask, Scope
-from cubepy.codegen.llvm.lanes import Lanes
+from cubepy.codegen.llvm.ranges import along_range, range_inside, taken_as_inside
 from cubepy.codegen.llvm.together import (
     arm_together,
     first_version,
@@ -18,13 +18,14 @@ from cubepy.codegen.llvm.together import (
     least,
     runs_together,
 )
+from cubepy.codegen.llvm.trips import lane_trips, uniform_trips
 from cubepy.ir import Op, Region, Scalar, ops
 from cubepy.records import dataclass
 from cubepy.target import Topic
 
 _EXITS = (ops.BREAK, ops.CONTINUE, ops.LEAVE, ops.RETURN)
 
-__all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while", "uniform_trips"]
+__all__ = ["emit_block", "emit_exit", "emit_for", "emit_if", "emit_while"]
 
 
 def _finish(gang: Gang, op: Op, mask: Mask) -> None:
@@ -304,16 +305,43 @@ def emit_for(gang: Gang, op: Op) -> None:
     together = runs_together(gang, op)
     _write_down(gang, op, together=together)
     if all(gang.values[operand].shape.level == 0 for operand in op.operands):
-        trips = uniform_trips(gang, op, scalar)
-        scope = _open_scope(gang, op, latch, end)
-        _run_trips(gang, op, start, scope, lambda counter: _below(gang, scalar, counter, trips))
+        _emit_shared_range(gang, op, start, latch, end)
     else:
-        lane_trips = _lane_trips(gang, op, scalar)
+        trips = lane_trips(gang, op, scalar)
         if together:
-            start = _for_together(gang, op, start, least(gang, scalar, lane_trips), end)
+            start = _for_together(gang, op, start, least(gang, scalar, trips), end)
         scope = _open_scope(gang, op, latch, end)
-        _run_trips(gang, op, start, scope, lambda k: _staying(gang, scope, scalar, k, lane_trips))
+        _run_trips(gang, op, start, scope, lambda k: _staying(gang, scope, scalar, k, trips))
     _finish(gang, op, mask)
+
+
+def _emit_shared_range(gang: Gang, op: Op, start: _Trip, latch: str, end: str) -> None:
+    """A loop over a range that all units share; a first version of it does without the tests that
+    the ends of the range decide.
+    """
+    scalar = op.regions[0].params[0].type
+    assert isinstance(scalar, Scalar)
+    trips = uniform_trips(gang, op, scalar)
+
+    def run(next_label: str, after: str = "") -> None:
+        scope = _open_scope(gang, op, next_label, end)
+        _run_trips(
+            gang, op, start, scope, lambda counter: _below(gang, scalar, counter, trips), after
+        )
+
+    accesses = along_range(gang, op)
+    if not accesses:
+        run(latch)
+        return
+    inside, tested, ran, first_latch = gang.fresh_labels("inside", "tested", "ran", "next")
+    gang.w.branch(range_inside(gang, op, accesses), inside, tested, likely=True)
+    gang.begin(inside)
+    with taken_as_inside(gang, accesses):
+        run(first_latch, ran)
+        gang.w.jump(end)
+    gang.begin(tested)
+    with gang.rare_case():
+        run(latch)
 
 
 def _first_trip(gang: Gang, op: Op) -> _Trip:
@@ -403,51 +431,3 @@ def _staying(
     )
     gang.store_mask(scope.alive, staying)
     return gang.any(staying)
-
-
-def uniform_trips(gang: Gang, op: Op, scalar: Scalar) -> str:
-    """The trips of a loop whose range all units share."""
-    start, stop, step = (gang.scalar(operand) for operand in op.operands)
-    return _count_trips(gang.one, scalar, start, stop, step)
-
-
-def _lane_trips(gang: Gang, op: Op, scalar: Scalar) -> tuple[str, ...]:
-    operands = [gang.vectors(operand) for operand in op.operands]
-    return tuple(_count_trips(gang.vec, scalar, *each) for each in zip(*operands, strict=True))
-
-
-def _count_trips(lanes: Lanes, scalar: Scalar, start: str, stop: str, step: str) -> str:
-    """Trips of range(start, stop, step) as an unsigned number of the type's width; 0 for step 0.
-
-    With distance = |stop - start| > 0: (distance - 1) / |step| + 1, all unsigned, so nothing
-    overflows.
-    """
-    order = "s" if scalar.is_signed else "u"
-    zero, one = lanes.const(scalar, 0), lanes.const(scalar, 1)
-    up_distance = lanes.instruction("sub", scalar, stop, start)
-    up_runs = lanes.compare(f"icmp {order}lt", scalar, start, stop)
-    text = step.rpartition(" ")[2].rstrip(")")
-    if text.isdigit() and int(text) > 0:  # a positive constant
-        return _trips(lanes, scalar, up_distance, up_runs, step)
-    down_distance = lanes.instruction("sub", scalar, start, stop)
-    down_runs = lanes.compare(f"icmp {order}gt", scalar, start, stop)
-    down = lanes.compare(f"icmp {order}lt", scalar, step, zero)
-    negated = lanes.instruction("sub", scalar, zero, step)
-    distance = lanes.select(down, scalar, down_distance, up_distance)
-    runs = lanes.w.value(
-        f"select {lanes.mask} {down}, {lanes.mask} {down_runs}, {lanes.mask} {up_runs}"
-    )
-    size = lanes.select(down, scalar, negated, step)
-    still = lanes.compare("icmp eq", scalar, size, zero)
-    size = lanes.select(still, scalar, one, size)
-    count = _trips(lanes, scalar, distance, runs, size)
-    return lanes.select(still, scalar, zero, count)
-
-
-def _trips(lanes: Lanes, scalar: Scalar, distance: str, runs: str, size: str) -> str:
-    zero, one = lanes.const(scalar, 0), lanes.const(scalar, 1)
-    if size == one:
-        return lanes.select(runs, scalar, distance, zero)
-    last = lanes.instruction("sub", scalar, distance, one)
-    count = lanes.instruction("add", scalar, lanes.instruction("udiv", scalar, last, size), one)
-    return lanes.select(runs, scalar, count, zero)

@@ -188,7 +188,8 @@ class Gang:
     the cube for CUBES). `beside`: a rare case is being emitted beside the usual one, so that
     nothing for it should be made where both would pay. `segment`: the code is a piece between
     barriers, so loops around it are not in sight. `retreat`: where the gang starts again if
-    neighbours do not follow each other, see `straight.py`. `unaided`: all units are there, but
+    neighbours do not follow each other, see `straight.py`. `ranged`: accesses that the range of the
+    loop being emitted keeps within bounds, see `ranges.py`. `unaided`: all units are there, but
     nothing else was tested ahead.
     """
 
@@ -196,6 +197,7 @@ class Gang:
     analysis: Uniformity
     emit_region: Callable[[Gang, Region], None]
     inside: frozenset[Op] = frozenset()
+    ranged: frozenset[Op] = frozenset()
     retreat: str = ""
     unaided: bool = False
     place: dict[str, str] = field(default_factory=dict)

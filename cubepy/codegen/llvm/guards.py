@@ -14,7 +14,7 @@ from cubepy.ir.analyses import FLIPPED, Assumptions, Computable, fits, subscript
 from cubepy.records import dataclass, field
 from cubepy.target import WordKind
 
-__all__ = ["Interval", "guard_code"]
+__all__ = ["Interval", "guard_code", "taken_apart"]
 
 Interval = tuple[str, str]
 
@@ -243,14 +243,14 @@ def _reaches(accesses: Sequence[Op]) -> dict[Reach, tuple[int, int]]:
     reaches: dict[Reach, tuple[int, int]] = {}
     for op in accesses:
         for axis, index in enumerate(subscripts(op)):
-            base, offset = _taken_apart(index)
+            base, offset = taken_apart(index)
             key = (op.operands[0], axis, base)
             least, most = reaches.get(key, (offset, offset))
             reaches[key] = (min(least, offset), max(most, offset))
     return reaches
 
 
-def _taken_apart(index: Op) -> tuple[Op | None, int]:
+def taken_apart(index: Op) -> tuple[Op | None, int]:
     """A subscript as a base and a number; no base for a constant."""
     base, offset = index, 0
     while base.opdef in (ops.ADD, ops.SUB) and base.type in (INDEX, I64):

@@ -9,6 +9,7 @@ gang, affine in the lane, or varying.
 
 from __future__ import annotations
 
+from cubepy.codegen.llvm.alone import better_alone
 from cubepy.codegen.llvm.bands import rows_and_vectors
 from cubepy.codegen.llvm.direction import LOOP_WEIGHT, runs_along_y
 from cubepy.codegen.llvm.pressure import held_in_loops
@@ -26,7 +27,7 @@ from cubepy.ir import (
     ops,
     walk,
 )
-from cubepy.ir.analyses import UNIFORM, VARYING, Shape, part
+from cubepy.ir.analyses import UNIFORM, VARYING, Shape, Uniformity, analyze_uniformity, part
 from cubepy.records import dataclass, replace
 from cubepy.target import Schedule, Target
 
@@ -47,7 +48,8 @@ class Layout:
 
     `reach` is the width of the kernel's widest gang, and `banded` tells whether some gang has
     several rows: what positions are over one gang they are over any other, so that versions of
-    different widths can be analysed as one.
+    different widths can be analysed as one. `alone`: a gang is one unit, all of whose values are
+    scalars.
     """
 
     schedule: Schedule
@@ -61,10 +63,13 @@ class Layout:
     reach: int
     rows: int = 1
     banded: bool = False
+    alone: bool = False
 
     @property
     def description(self) -> str:
         """The choice and its reasons, for people."""
+        if self.alone:
+            return f"one unit at a time, in scalars ({self.why}); {self.order}"
         vectors = f"{self.columns} vectors of {self.lanes}" if self.columns > 1 else "one vector"
         rows = f"{self.rows} rows of " if self.rows > 1 else ""
         return (
@@ -133,6 +138,8 @@ class Layout:
 
     def seed_shape_named(self, name: str) -> Shape:
         """The shape of the position op of that name."""
+        if self.alone:
+            return UNIFORM
         if self.banded and name == f"absolute_pos_{self.across}":
             return part(0)
         if self.schedule is Schedule.COLUMNS:
@@ -206,7 +213,26 @@ def plan_layout(kernel: Kernel, target: Target) -> Layout:
         schedule=schedule, lanes=lanes, parts=parts, plane_dim=plane, cube_dim=kernel.cube_dim,
         work=_work(kernel), why=why, order=_order(schedule, cooperating), reach=lanes * parts,
     )  # fmt: skip
-    return layout if fixed else _in_bands(layout, kernel, target)
+    if fixed:
+        single = layout.width == 1 and schedule.crosses_cubes and target.does("alone")
+        return replace(layout, alone=single)
+    return _alone(_in_bands(layout, kernel, target), kernel, target)
+
+
+def _alone(layout: Layout, kernel: Kernel, target: Target) -> Layout:
+    """The same for one unit at a time, where lanes would hinder each other."""
+    if layout.banded or not layout.schedule.crosses_cubes or not target.does("alone"):
+        return layout
+
+    def analyze() -> Uniformity:
+        return analyze_uniformity(
+            kernel.body, params=kernel.params, seed=layout.seed_shape, uniform_load=uniform_memory
+        )
+
+    if not better_alone(kernel, layout.lanes, analyze):
+        return layout
+    why = "a loop of each unit's own length, over elements from all over memory"
+    return replace(layout, lanes=1, parts=1, reach=1, alone=True, why=why)
 
 
 def _in_bands(layout: Layout, kernel: Kernel, target: Target) -> Layout:

@@ -40,7 +40,16 @@ def _position(gang: Gang, name: str) -> Value:
         return _uniform(gang, cube_count(gang, axis))
     if name == "plane_dim":
         return _uniform(gang, str(gang.layout.plane_dim))
-    return _TABLES[gang.layout.schedule](gang, name)
+    made = _TABLES[gang.layout.schedule](gang, name)
+    return _of_one_unit(gang, made) if gang.layout.alone else made
+
+
+def _of_one_unit(gang: Gang, value: Value) -> Value:
+    """The position of a gang's only unit as a scalar."""
+    (name,) = value.names
+    if value.shape.level == 2:
+        name = gang.w.value(f"extractelement {gang.vec.integer(64)} {name}, i64 0")
+    return _uniform(gang, name)
 
 
 def _uniform(gang: Gang, name: str) -> Value:

@@ -87,7 +87,8 @@ def careful_gangs(
     first = place[layout.along]
     if layout.parts == 1:
         gang = versions.gang(fast=False, place=place)
-        versions.body(gang, lanes_until(gang, first, ends[1]), end)
+        mask = None if layout.alone else lanes_until(gang, first, ends[1])
+        versions.body(gang, mask, end)
         return
     stop = w.value(f"call i64 @llvm.smin.i64(i64 {ends[0]}, i64 {ends[1]})")
     before = w.label

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from cubepy.codegen.llvm.access import load_vector, store_vector
 from cubepy.codegen.llvm.address import address_of, element_pointer
-from cubepy.codegen.llvm.control import uniform_trips
 from cubepy.codegen.llvm.gang import Gang, Module, Stage
+from cubepy.codegen.llvm.trips import uniform_trips
 from cubepy.codegen.llvm.types import memory_type
 from cubepy.codegen.llvm.versions import Versions
 from cubepy.codegen.llvm.walk import emit_op

@@ -22,6 +22,7 @@ GRID = Grid(cube_count=(2, 1, 1), extent=(2 * UNITS, 1, 1))
 TARGETS = on_targets(
     "cpu:x86-64-v2+gang=4",
     "cpu:x86-64-v3+gang=1",
+    "cpu:x86-64-v3+gang=1+without=alone",
     "cpu:x86-64-v3",
     "cpu:x86-64-v4+gang=32",
     "cpu+gang=8",
