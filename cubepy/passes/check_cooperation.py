@@ -1,6 +1,7 @@
 """Refuses barriers and plane ops that not every unit gets to; changes nothing.
 
-The rule is about the kernel as written, so it is applied before anything else, on an inlined copy.
+The rule is about the kernel as written, so it is applied before anything else, on an inlined copy
+in which a name used again for something else is another variable.
 
 Before::
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 from cubepy.ir import Kernel, Trait, analyses, ops, walk
 from cubepy.passes.context import PassContext
 from cubepy.passes.inline_functions import inline_functions
+from cubepy.passes.split_locals import split_locals
 
 __all__ = ["check_cooperation"]
 
@@ -35,5 +37,6 @@ def check_cooperation(kernel: Kernel, context: PassContext) -> Kernel:
     if any(op.opdef in _COOPERATIVE for body in bodies for op in walk(body)):
         target = context.target
         emulated = target.features.emulates_planes(target.plane_dim(kernel))
-        analyses.check_cooperation(inline_functions(kernel, context), planes_as_cubes=emulated)
+        alone = split_locals(inline_functions(kernel, context), context)
+        analyses.check_cooperation(alone, planes_as_cubes=emulated)
     return kernel

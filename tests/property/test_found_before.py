@@ -174,3 +174,51 @@ def test_subscripts_that_nothing_bounds_are_tested_behind_barriers(target: str) 
     read = np.where(inside, x[np.clip(subscripts, 0, 63)], 0)
     subscripts_kept_over_barriers.launch(x, at, out, cube_count=1, cube_dim=64, device=target)
     np.testing.assert_array_equal(out, 2 * read + read[::-1])
+
+
+@cb.cube
+def conditions_kept_over_barriers(x: Array[i32], out: Array[i32]) -> None:
+    """The condition is kept over a barrier, the numbers it compares are not."""
+    i = cb.UNIT_POS
+    shared = cb.shared(i32, 64)
+    below = cb.max(x[i], x[63 - i]) < 40 and x[i] > 3
+    shared[i] = x[i]
+    cb.sync_cube()
+    if below:
+        for k in range(3):
+            out[i] += shared[(i + k) % 64]
+
+
+@pytest.mark.parametrize("target", cpu_targets())
+def test_conditions_are_asked_behind_barriers_as_they_were_kept(target: str) -> None:
+    x = np.random.default_rng(2).integers(0, 64, 64, np.int32)
+    out = np.zeros(64, np.int32)
+    below = (np.maximum(x, x[::-1]) < 40) & (x > 3)
+    conditions_kept_over_barriers.launch(x, out, cube_count=1, cube_dim=64, device=target)
+    around = x + np.roll(x, -1) + np.roll(x, -2)
+    np.testing.assert_array_equal(out, np.where(below, around, 0))
+
+
+@cb.cube
+def names_used_again_around_barriers(x: Array[i32], n: i32, out: Array[i32]) -> None:
+    """`k` differs from unit to unit in the last loop only: the first still ends for all at once."""
+    i = cb.UNIT_POS
+    shared = cb.shared(i32, 64)
+    shared[i] = x[i]
+    for k in range(5):
+        cb.sync_cube()
+        out[i] += shared[(i + k) % 64]
+        if k > n:
+            break
+    for k in range(x[i] % 4):
+        k += x[i]  # noqa: PLW2901
+        out[i] += k
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_a_name_used_again_does_not_stand_in_the_way_of_a_barrier(target: str) -> None:
+    x = np.random.default_rng(3).integers(0, 64, 64, np.int32)
+    out, trips = np.zeros(64, np.int32), x % 4
+    names_used_again_around_barriers.launch(x, 2, out, cube_count=1, cube_dim=64, device=target)
+    around = sum(np.roll(x, -k) for k in range(4))
+    np.testing.assert_array_equal(out, around + trips * x + trips * (trips - 1) // 2)

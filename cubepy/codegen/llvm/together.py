@@ -105,6 +105,8 @@ def holds_everywhere(gang: Gang, condition: Op) -> str:
 
 def _by_ends(gang: Gang, condition: Op) -> str | None:
     """Base + stride * lane < bound, asked of the lane with most of it; None if it is no such."""
+    if condition not in gang.values:  # part of one that was kept over a barrier
+        return None
     if gang.values[condition].shape.level == 0:
         return gang.scalar(condition)
     if condition.opdef is ops.BIT_AND:
@@ -113,6 +115,8 @@ def _by_ends(gang: Gang, condition: Op) -> str | None:
     if condition.opdef not in _PREDICATES:
         return None
     row, (left, right) = condition.opdef, condition.operands
+    if left not in gang.values or right not in gang.values:  # kept over a barrier without them
+        return None
     if gang.values[left].shape.level == 0:
         row, left, right = _MIRRORED[row], right, left
     shape, bound, scalar = gang.values[left].shape, gang.values[right].shape, left.type
