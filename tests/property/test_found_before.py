@@ -212,7 +212,7 @@ def names_used_again_around_barriers(x: Array[i32], n: i32, out: Array[i32]) -> 
             break
     for k in range(x[i] % 4):
         k += x[i]  # noqa: PLW2901
-        out[i] += k
+        out[i] += i32(k)
 
 
 @pytest.mark.parametrize("target", ["reference", "cpu"])
