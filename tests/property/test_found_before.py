@@ -1,17 +1,18 @@
 """Kernels on which machine code once went wrong, made small; random kernels found each of them."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import cubepy as cb
-from cubepy import Array, i32
+from cubepy import Array, Comptime, i32
 from cubepy.testing import cpu_targets, reference_for
 
 Numbers = np.ndarray[Any, Any]
+T = TypeVar("T", i32, cb.u32, cb.i64, cb.u64)
 
 
 @cb.cube
@@ -222,3 +223,32 @@ def test_a_name_used_again_does_not_stand_in_the_way_of_a_barrier(target: str) -
     names_used_again_around_barriers.launch(x, 2, out, cube_count=1, cube_dim=64, device=target)
     around = sum(np.roll(x, -k) for k in range(4))
     np.testing.assert_array_equal(out, around + trips * x + trips * (trips - 1) // 2)
+
+
+@cb.cube
+def halves_of_few_bits(
+    x: Array[T], wide: Array[cb.f64], back: Array[T], SHIFT: Comptime[int]
+) -> None:
+    """LLVM takes an integer of few bits for exact in a half, however large it is."""
+    i = cb.ABSOLUTE_POS
+    half = cb.f16(x[i] << SHIFT)
+    wide[i] = cb.f64(half)
+    back[i] = x.dtype(half)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("share", [0.4, 0.6, 1.0])
+def test_integers_of_few_bits_that_no_half_holds_are_infinite(dtype: Any, share: float) -> None:
+    limits = np.iinfo(dtype)
+    shift = int(share * (limits.bits - 1))
+    x = np.arange(-16, 16).astype(dtype)
+    wide, back = np.zeros(32), np.zeros(32, dtype)
+    halves_of_few_bits.launch(x, wide, back, SHIFT=shift, cube_count=1, cube_dim=32, device="cpu")
+    with np.errstate(over="ignore"):
+        expected = (x << dtype(shift)).astype(np.float64).astype(np.float16).astype(np.float64)
+    np.testing.assert_array_equal(wide, expected)
+    inside = (expected >= limits.min) & (expected < float(limits.max))
+    assert [int(value) for value in back] == [
+        int(value) if fits else (limits.max if value > 0 else limits.min)
+        for value, fits in zip(expected, inside, strict=True)
+    ]

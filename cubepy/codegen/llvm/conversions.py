@@ -4,6 +4,7 @@ once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from cubepy.codegen.llvm.lanes import Lanes
@@ -199,7 +200,19 @@ def _int_to_float(lanes: Lanes, source: Scalar, target: Scalar, value: str) -> s
         return cast(lanes, F32, target, lanes.convert(opcode, source, F32, value))
     if source.bits == 64:
         value = _sticky(lanes, source, value)
-    return cast(lanes, F64, target, lanes.convert(opcode, source, F64, value))
+    number = lanes.convert(opcode, source, F64, value)
+    return cast(lanes, F64, target, number if target is BF16 else _half_or_infinite(lanes, number))
+
+
+def _half_or_infinite(lanes: Lanes, value: str) -> str:
+    """Beyond the largest half, infinity at once: LLVM 22 takes an integer with few enough bits for
+    exact in a half, large as it may be, and hands it on as it was to whoever widens the half.
+    """
+    for order, least in (("oge", 65520.0), ("ole", -65520.0)):
+        beyond = lanes.compare(f"fcmp {order}", F64, value, lanes.const(F64, least))
+        infinite = lanes.const(F64, math.copysign(math.inf, least))
+        value = lanes.select(beyond, F64, infinite, value)
+    return value
 
 
 def _sticky(lanes: Lanes, source: Scalar, value: str) -> str:
