@@ -36,8 +36,9 @@ __all__ = ["Layout", "plan_layout"]
 _TASK_WORK = 1 << 19
 _MAX_TASK_UNITS = 1 << 14
 # Ops of a body from which on LLVM's time counts for more than what several vectors a gang gain: its
-# register allocator takes time that grows with the square of a block's length.
-_LONG, _VERY_LONG = 400, 1200
+# register allocator takes time that grows with the square of a block's length. From the second on
+# they gain nothing: LLVM puts what is independent in so long a block one after the other.
+_LONG, _VERY_LONG = 400, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +328,9 @@ def _parts(kernel: Kernel, target: Target, schedule: Schedule) -> tuple[int, str
     if schedule is Schedule.CUBES and barriers and length < 120 and held_in_loops(kernel) == 1:
         return 8, "a loop between barriers holds one value, so many fit in registers"
     if length > _LONG:
-        return 2 if length <= _VERY_LONG else 1, "a long body: more takes too long to compile"
+        if length > _VERY_LONG:
+            return 1, "so long a body that LLVM would put several one after the other"
+        return 2, "a long body: more takes too long to compile"
     wide = sum(1 for op in walk(kernel.body) if _computes_wide(op))
     total = sum(
         1 for op in walk(kernel.body) if isinstance(op.type, Scalar) and op.type is not BOOL

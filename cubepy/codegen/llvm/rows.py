@@ -46,25 +46,38 @@ def emit_rows(module: Module, versions: Versions) -> None:
     w.branch(w.value(f"icmp slt i64 %x, {last}"), "gang", "task_next")
     w.begin("gang")
     after = w.value(f"add i64 %x, {layout.width}")
-    whole = w.value(f"icmp sle i64 {after}, {last}")
-    w.branch(whole, "whole", "careful")
-    w.begin("whole")
-    if versions.assumptions:
-        w.branch(piece_ok, "fast", "look", likely=True)
-        w.begin("look")
-        ends = ("%x", w.value(f"sub i64 {after}, 1"))
-        intervals = launch_intervals(module, ends, (y, y), z)
-        w.branch(guard_code(module, body, versions.assumptions, intervals), "fast", "careful")
+    if versions.one:
+        w.jump("careful")
     else:
-        w.jump("fast")
-    w.begin("fast")
-    _whole_gang(module, versions, place)
+        _whole_or_careful(module, versions, place, (after, last), piece_ok)
     w.begin("careful")
     careful_gangs(module, versions, place, (after, last), "gang_next")
     w.begin("gang_next")
     w.line(f"%x_after = add i64 %x, {layout.width}")
     w.jump("gangs")
     close_task_loop(module)
+
+
+def _whole_or_careful(
+    module: Module, versions: Versions, place: dict[str, str], ends: tuple[str, str], ok: str
+) -> None:
+    """The fast version for a gang that ends by the end of the piece, if all that it takes for
+    granted holds of the piece, or else of the gang.
+    """
+    w, (after, last) = module.w, ends
+    w.branch(w.value(f"icmp sle i64 {after}, {last}"), "whole", "careful")
+    w.begin("whole")
+    if versions.assumptions:
+        w.branch(ok, "fast", "look", likely=True)
+        w.begin("look")
+        along, across = ("%x", w.value(f"sub i64 {after}, 1")), place[module.layout.across]
+        intervals = launch_intervals(module, along, (across, across), place["z"])
+        holds = guard_code(module, versions.kernel.body, versions.assumptions, intervals)
+        w.branch(holds, "fast", "careful")
+    else:
+        w.jump("fast")
+    w.begin("fast")
+    _whole_gang(module, versions, place)
 
 
 def _whole_gang(module: Module, versions: Versions, place: dict[str, str]) -> None:

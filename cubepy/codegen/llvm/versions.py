@@ -12,11 +12,28 @@ from cubepy.codegen.llvm.positions import emit_positions
 from cubepy.codegen.llvm.segments import exits_by_gang, needs_segments
 from cubepy.codegen.llvm.straight import straight_ops
 from cubepy.codegen.llvm.walk import emit_region
-from cubepy.ir import INDEX, Kernel, Op, Scalar, SharedType, Trait, ops, walk
+from cubepy.ir import (
+    INDEX,
+    BufferType,
+    Kernel,
+    Op,
+    PrivateType,
+    Scalar,
+    SharedType,
+    Trait,
+    ops,
+    walk,
+)
 from cubepy.ir.analyses import Assumptions, Uniformity, analyze_uniformity, find_assumptions
 from cubepy.target import Decision, Topic
 
 __all__ = ["Versions", "shared_bytes"]
+
+_LOOPS = (ops.FOR, ops.WHILE)
+# Ops of a body for each access to memory, from which on masks and tests of accesses are a trifle.
+_TRIFLE = 200
+# Vector bits of processors that load and store any lanes of a vector in one instruction.
+_MASKED_ACCESS = 256
 
 
 class Versions:
@@ -33,21 +50,36 @@ class Versions:
         found = Assumptions()
         if module.target.does("facts"):
             found = find_assumptions(kernel.body, self.careful, self.given)
+        self.one = self.two and self._one_will_do(found)
+        if self.one:
+            found = Assumptions(unbounded=found.unbounded)
         self.assumptions = found
-        self.two = self.two or bool(found)
+        self.two = (self.two or bool(found)) and not self.one
         module.notes.unbounded = found.unbounded
         self.fast = self.careful
         if found.conditions or found.exact:
             conditions = {**self.given, **found.conditions}
             self.fast = self._analyze(Assumptions(conditions=conditions, exact=found.exact))
         self.straight: Uniformity | None = None
-        if module.layout.schedule.crosses_cubes and not module.layout.banded:
+        if module.layout.schedule.crosses_cubes and not module.layout.banded and not self.one:
             self.straight = self._straighten()
         self.positions = [
             op for op in walk(kernel.body)
             if not op.operands and not op.regions and op.opdef.has(Trait.PURE) and op.type == INDEX
             and op.opdef is not ops.CONST
         ]  # fmt: skip
+
+    def _one_will_do(self, found: Assumptions) -> bool:
+        """Whether the careful version serves whole gangs as well: long straight code that seldom
+        goes to memory, of which a second copy would take as long again to compile.
+        """
+        layout, body = self.module.layout, list(walk(self.kernel.body))
+        if layout.parts > 1 or found.exact or any(op.opdef in _LOOPS for op in body):
+            return False
+        if self.module.target.features.vector_bits < _MASKED_ACCESS:
+            return False
+        accesses = [op for op in body if any(_is_memory(operand) for operand in op.operands)]
+        return len(accesses) * _TRIFLE < len(body) and all(map(_is_plain, accesses))
 
     def _straighten(self) -> Uniformity | None:
         """The analysis of a version that takes neighbours for straight, if one is worth having."""
@@ -129,8 +161,23 @@ class Versions:
             )
             for op in walk(self.kernel.body) if op.opdef is ops.SHARED
         ]  # fmt: skip
-        gang = Decision(topic=Topic.GANG, loc=self.kernel.loc, text=layout.description)
+        text = layout.description
+        if self.one:
+            text += "; one version of the code, as a second would take as long again to compile"
+        gang = Decision(topic=Topic.GANG, loc=self.kernel.loc, text=text)
         return (gang, *memory, *module.notes.decisions())
+
+
+def _is_memory(op: Op) -> bool:
+    return isinstance(op.type, BufferType | PrivateType)
+
+
+def _is_plain(op: Op) -> bool:
+    """Whether an op asks for a length, or loads or stores words, which masks cost nothing."""
+    memory = op.operands[0].type
+    assert isinstance(memory, BufferType | PrivateType)
+    words = isinstance(memory, BufferType) and memory.element.bits >= 32
+    return op.opdef is ops.LENGTH or (op.opdef in (ops.LOAD, ops.STORE) and words)
 
 
 def shared_bytes(op: Op) -> int:
