@@ -19,7 +19,8 @@ from cubepy.ir import I32, INDEX, U32, Op, Scalar, Trait, ops
 from cubepy.records import dataclass
 from cubepy.target import Topic
 
-__all__ = ["Bounds", "bounds_of", "lane_limit", "lanes_below", "position_offset", "wholly_inside"]
+__all__ = ["Bounds", "all_inside", "bounds_of", "lane_limit", "lanes_below", "position_offset",
+           "wholly_inside"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ def bounds_of(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> Bounds:
         gang.accesses(memory, "tested once for a whole row or cube, not here", Topic.BOUNDS)
         return Bounds()
     if op in gang.ranged:
-        gang.accesses(memory, "tested by the ends of the loop's range, ahead of it", Topic.BOUNDS)
+        gang.accesses(memory, "tested once ahead of the loop, by its range", Topic.BOUNDS)
         return Bounds()
     gang.accesses(memory, _test_reason(gang, op), Topic.BOUNDS)
     scalar: str | None = None
@@ -106,9 +107,7 @@ def wholly_inside(gang: Gang, op: Op, memory: Op, indices: Sequence[Op]) -> str 
         return None
     tests: dict[str, None] = {}
     for axis, index in enumerate(indices):
-        extent = gang.module.shape_of(memory, axis)
-        whole = _vector_test if gang.values[index].shape.level == 2 else _whole_tests
-        tests.update(dict.fromkeys(whole(gang, index, extent)))
+        tests.update(dict.fromkeys(all_inside(gang, index, gang.module.shape_of(memory, axis))))
     total: str | None = None
     for test in tests:
         total = test if total is None else gang.w.value(f"and i1 {total}, {test}", "in")
@@ -124,6 +123,12 @@ def _whole_reason(gang: Gang, op: Op, indices: Sequence[Op]) -> str:
     if not _unbounded(gang, op):
         return told
     return f"{told}: {unbounded_reason(gang.module.notes.unbounded[op])}"
+
+
+def all_inside(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
+    """Tests (i1) that every lane's subscript is inside, if all of them hold."""
+    varies = gang.values[index].shape.level == 2
+    return (_vector_test if varies else _whole_tests)(gang, index, extent)
 
 
 # So many accesses of a kernel are written out twice; more would take too long to compile.

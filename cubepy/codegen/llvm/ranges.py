@@ -2,14 +2,17 @@
 
 In `for k in range(start[i], start[i + 1]): … value[k] …` the bounds of the range are numbers by the
 time the loop is come to, so one look at its ends tells whether `value[k]` is inside in every trip.
-The loop is written out once without those tests, for when it is, and once with them.
+Subscripts that were made before the loop, as `row` in `table[row, k]`, are looked at with them. The
+loop is written out once without those tests, for when all are inside, and once with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
 
+from cubepy.codegen.llvm.bounds import all_inside
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.guards import taken_apart
 from cubepy.codegen.llvm.notes import EDGES
@@ -24,8 +27,8 @@ _FARTHEST = 1 << 32
 
 
 def along_range(gang: Gang, loop: Op) -> tuple[Op, ...]:
-    """The accesses in a loop, over a range that all units share, that its range alone decides;
-    none where the loop is not worth writing out twice.
+    """The accesses in a loop, over a range that all units share, that its range and what was made
+    before it decide; none where the loop is not worth writing out twice.
     """
     if not gang.module.target.does("ranges") or gang.module.notes.version == EDGES:
         return ()
@@ -39,13 +42,20 @@ def along_range(gang: Gang, loop: Op) -> tuple[Op, ...]:
     if len(inside) > _LARGEST or any(op.opdef in (ops.FOR, ops.WHILE, ops.LOCAL_ARRAY)
                                      for op in inside):  # fmt: skip
         return ()
-    return tuple(op for op in inside if _decided(gang, loop, op))
+    changing = frozenset(inside)
+    return tuple(op for op in inside if _decided(gang, loop, op, changing))
 
 
-def _decided(gang: Gang, loop: Op, op: Op) -> bool:
+def _decided(gang: Gang, loop: Op, op: Op, changing: frozenset[Op]) -> bool:
     if op.attrs.get("check", "unchecked") == "unchecked" or op in gang.inside:
         return False
-    return all(_follows(loop, index) for index in subscripts(op))
+    indices = subscripts(op)
+    if not any(_follows(loop, index) for index in indices):
+        return False
+    return all(
+        _follows(loop, index) or (index in gang.values and index not in changing)
+        for index in indices
+    )
 
 
 def _follows(loop: Op, index: Op) -> bool:
@@ -66,19 +76,24 @@ def _from_variable(index: Op) -> tuple[Op | None, int]:
 def range_inside(gang: Gang, loop: Op, accesses: tuple[Op, ...]) -> str:
     """Whether (i1) all of these accesses are inside in each trip."""
     start, stop = (_wide(gang, bound) for bound in loop.operands[:2])
-    tests: dict[tuple[str, str, str], None] = {}
-    for op in accesses:
-        for axis, index in enumerate(subscripts(op)):
-            _, offset = _from_variable(index)
-            extent = gang.module.shape_of(op.operands[0], axis)
-            room = gang.w.value(f"sub i64 {extent}, {offset}") if offset else extent
-            tests["sge", start, str(-offset)] = None
-            tests["sle", stop, room] = None
-    total = "true"
-    for order, bound, limit in tests:
-        test = gang.w.value(f"icmp {order} i64 {bound}, {limit}", "in")
-        total = test if total == "true" else gang.w.value(f"and i1 {total}, {test}", "in")
-    return total
+    places = {
+        (gang.module.shape_of(op.operands[0], axis), index): None
+        for op in accesses
+        for axis, index in enumerate(subscripts(op))
+    }
+    ends: dict[tuple[str, str, str], None] = {}
+    tests: dict[str, None] = {}
+    for extent, index in places:
+        if not _follows(loop, index):
+            tests.update(dict.fromkeys(all_inside(gang, index, extent)))
+            continue
+        offset = _from_variable(index)[1]
+        room = gang.w.value(f"sub i64 {extent}, {offset}") if offset else extent
+        ends["sge", start, str(-offset)] = None
+        ends["sle", stop, room] = None
+    for order, bound, limit in ends:
+        tests[gang.w.value(f"icmp {order} i64 {bound}, {limit}", "in")] = None
+    return reduce(lambda total, test: gang.w.value(f"and i1 {total}, {test}", "in"), tests)
 
 
 def _wide(gang: Gang, bound: Op) -> str:
