@@ -163,7 +163,10 @@ class Cube(Generic[P, R]):
             Work(cube_count=triple(cube_count, "cube_count"), check=check)
             if device is not None:
                 find_device(device)
-            raise LaunchError(f"cube_dim is {cube_dim!r}: expects up to three numbers") from error
+            raise LaunchError(
+                f"cube_dim is {cube_dim!r}: expects up to three numbers\n"
+                "  help: write kernel[count, dim], with numbers or tuples"
+            ) from error
         if found is None:
             count = triple(cube_count, "cube_count")
             work = Work(cube_count=count, cube_dim=cube_dim, check=check)
@@ -248,7 +251,10 @@ def _plane_dim(size: int) -> int:
     """A size that planes can have, or 0 for the device's."""
     if type(size) is not int or size not in (0, *PLANE_SIZES):
         sizes = ", ".join(map(str, PLANE_SIZES))
-        raise CubeError(f"plane_dim is {size!r}: planes may have {sizes} units")
+        raise CubeError(
+            f"plane_dim is {size!r}: planes may have {sizes} units\n"
+            "  help: leave it out to have those of the device"
+        )
     return size
 
 
@@ -257,9 +263,15 @@ def _fast_math(flags: bool | Iterable[str]) -> str:  # noqa: FBT001 (the word, n
     if isinstance(flags, bool):
         return ",".join(FAST_MATH) if flags else ""
     if not isinstance(flags, Iterable):
-        raise CubeError(f"fast_math is {flags!r}: expects True, False or some of its flags")
+        raise CubeError(
+            f"fast_math is {flags!r}: expects True, False or some of its flags\n"
+            '  help: for example fast_math=("contract", "nsz")'
+        )
     names = [flags] if isinstance(flags, str) else sorted(set(flags), key=str)
     for name in names:
         if name not in FAST_MATH:
-            raise CubeError(f"no fast_math flag {name!r}: known are {', '.join(FAST_MATH)}")
+            help = did_you_mean(str(name), FAST_MATH) or "fast_math=True gives all of them"
+            raise CubeError(
+                f"no fast_math flag {name!r}: known are {', '.join(FAST_MATH)}\n  help: {help}"
+            )
     return ",".join(names)

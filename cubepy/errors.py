@@ -232,7 +232,8 @@ class AssertionFailed(CubeError, AssertionError):
 
     def __init__(self, message: str, loc: Loc) -> None:
         self.loc = loc
-        super().__init__(Diagnostic(message=message, loc=loc).render())
+        advice = "print what the unit has before it, or step through it: kernel.over(n, debug=True)"
+        super().__init__(Diagnostic(message=message, loc=loc, help=advice).render())
 
 
 class RuntimeUnavailable(CubeError, RuntimeError):

@@ -116,7 +116,9 @@ def _check(kernel: object, arguments: object, devices: object) -> None:
             f"  help: cb.debug.compare(kernel.over(n), (x, out))"
         )
     if isinstance(devices, str) or not isinstance(devices, Sequence) or len(devices) < 2:
-        raise LaunchError("compare needs two devices, for example devices=['reference', 'cpu']")
+        raise LaunchError(
+            "compare needs two devices\n  help: for example devices=['reference', 'cpu']"
+        )
 
 
 def _copies(arguments: Sequence[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from cubepy.errors import CubeNameError, CubeTypeError, did_you_mean
+from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
 from cubepy.frontend.scalars import class_of
@@ -28,6 +29,7 @@ __all__ = [
     "axis_length",
     "axis_stride",
     "element_of_array",
+    "known_length",
     "lengths_of",
     "memory_type",
     "open_axes",
@@ -78,6 +80,26 @@ def axis_length(frame: Frame, array: ArrayValue, axis: int, at: ast.AST) -> Leng
     if isinstance(type, BufferType):
         return frame.emit(ops.LENGTH, array, at=at, attrs={"axis": axis})
     return type.shape[axis]
+
+
+def known_length(frame: Frame, array: ArrayValue, axis: int) -> int | None:
+    """Elements along an axis where that is known while compiling; emits nothing."""
+    if isinstance(array, Encoded):
+        array = array.base
+    if isinstance(array, Mapped):
+        return _known(frame, array.shape[axis])
+    if isinstance(array, Sliced):
+        number, found = open_axes(array)[axis]
+        if found.whole:
+            return known_length(frame, array.base, number)
+        return _known(frame, found.length)
+    type = memory_type(array)
+    return None if isinstance(type, BufferType) else type.shape[axis]
+
+
+def _known(frame: Frame, length: Value) -> int | None:
+    found = known_value(frame, length)
+    return None if found is UNKNOWN_VALUE else int(found)
 
 
 def lengths_of(frame: Frame, array: ArrayValue, at: ast.AST) -> tuple[Length, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError
-from cubepy.frontend.arrays import memory_type, rank_of
+from cubepy.frontend.arrays import known_length, memory_type, rank_of
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
 from cubepy.frontend.coercion import Operand, as_store, scalar_type
 from cubepy.frontend.comptime import comptime_value
@@ -78,7 +78,14 @@ def _element(frame: Frame, array: Operand, position: Operand, name: str) -> Elem
         )
     at = position.value
     items = at.items if isinstance(at, TupleValue) else (at,)
-    indices = [checked_index(frame, item, position.node) for item in items]
+    lengths = [
+        known_length(frame, value, axis) if axis < rank_of(value) else None
+        for axis in range(len(items))
+    ]
+    indices = [
+        checked_index(frame, item, position.node, length)
+        for item, length in zip(items, lengths, strict=True)
+    ]
     if len(indices) != rank_of(value):
         raise frame.error(
             CubeTypeError,

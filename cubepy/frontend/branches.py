@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cubepy.errors import CubeTypeError
+from cubepy.frontend.choices import literals_of, note_choice, of_type
 from cubepy.frontend.coercion import Operand, are_weak, bring, unify
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.frame import Binding, Frame
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
+from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.retyping import note_store
 from cubepy.frontend.values import (
     POISON,
@@ -26,7 +28,7 @@ from cubepy.frontend.values import (
 from cubepy.ir import Op, OpenRegion, Scalar, SlotType, Trait, ops
 from cubepy.records import dataclass
 
-__all__ = ["Arm", "chosen", "is_cheap"]
+__all__ = ["Arm", "chosen", "is_cheap", "selected"]
 
 _CHEAP_OPS = 16
 
@@ -62,8 +64,7 @@ def chosen(frame: Frame, condition: Op, then: Arm, other: Arm, at: ast.AST) -> V
     else:
         results = _through_slots(frame, condition, then, other, pairs, at)
     for result, (_, _, variable) in zip(results, pairs, strict=True):
-        if variable is not None:
-            frame.soft[result] = variable
+        _note(frame, result, variable, at)
     return _assembled(shape, iter(results))
 
 
@@ -93,8 +94,18 @@ def _pair(
             "choose while compiling, or use the values inside the arms: "
             + ("x[i] if … else y[i]" if as_array(a) or as_array(b) else "f(v) if … else g(v)"),
         )
-    pairs.append(_typed_pair(frame, then, other, at))
+    pairs.append(_typed_pair(frame, then, other, at, len(pairs)))
     return POISON
+
+
+def selected(frame: Frame, condition: Op, a: Operand, b: Operand, at: ast.AST) -> Op:
+    """`cb.select`: both values are there already."""
+    here = frame.builder.current
+    arms = (Arm(here, a.value, a.node), Arm(here, b.value, b.node))
+    lhs, rhs, variable = _typed_pair(frame, *arms, at, 0)
+    result = frame.emit(ops.SELECT, condition, lhs, rhs, at=at)
+    _note(frame, result, variable, at)
+    return result
 
 
 def _same(a: Value, b: Value) -> bool:
@@ -107,31 +118,50 @@ def _is_value(value: Value) -> bool:
     return is_number(value) or (isinstance(value, Op) and isinstance(value.type, Scalar))
 
 
-def _typed_pair(frame: Frame, then: Arm, other: Arm, at: ast.AST) -> tuple[Op, Op, Variable | None]:
+def _typed_pair(
+    frame: Frame, then: Arm, other: Arm, at: ast.AST, number: int
+) -> tuple[Op, Op, Variable | None]:
     operands = (Operand(then.value, then.node), Operand(other.value, other.node))
     with frame.branch():  # only to learn the type; the ops go nowhere
         target = unify(frame, operands, at, "choose between")[0].type
     assert isinstance(target, Scalar)
-    variable = None
-    if isinstance(then.value, Known) and isinstance(other.value, Known):
-        variable = _literal_variable(frame, at, then.value, other.value, target)
-        target = frame.plan.types.get(variable, target)
+    variable = _literal_variable(frame, at, number, operands, target)
+    if variable is not None:
+        target = frame.bindings[variable].type or target
     made: list[Op] = []
     weak = are_weak(frame, operands)
     for arm, operand in zip((then, other), operands, strict=True):
         with frame.builder.reopen(arm.region):
-            made.append(bring(frame, operand, target, weak=weak))
+            inner = operand.value if isinstance(operand.value, Op) else None
+            again = None if inner is None else of_type(frame, inner, target, operand.node)
+            made.append(again or bring(frame, operand, target, weak=weak))
     return made[0], made[1], variable
 
 
 def _literal_variable(
-    frame: Frame, at: ast.AST, then: Known, other: Known, target: Scalar
-) -> Variable:
-    """Two literals make a value that is soft like a local begun by a literal."""
-    variable = frame.analysis.variables.setdefault(at, Variable("a conditional expression", -1))
-    binding = Binding(frame.loc(at), type=target, soft=True, literals=[then.value, other.value])
-    frame.bindings[variable] = binding
+    frame: Frame, at: ast.AST, number: int, operands: Sequence[Operand], target: Scalar
+) -> Variable | None:
+    """Two literals make a value that is soft like a local begun by a literal.
+
+    `number`: which part of the whole choice they are.
+    """
+    found = [literals_of(frame, operand.value, operand.node) for operand in operands]
+    if not all(found):
+        return None
+    whole = frame.analysis.variables.setdefault(at, Variable("a choice of literals", -1))
+    variable = frame.analysis.part(whole, number)
+    literals = [value for values in found for value in values]
+    planned = frame.plan.types.get(variable, target)
+    type = planned if all(literal_fits(value, planned) for value in literals) else target
+    frame.bindings[variable] = Binding(frame.loc(at), type=type, soft=True, literals=literals)
     return variable
+
+
+def _note(frame: Frame, result: Op, variable: Variable | None, at: ast.AST) -> None:
+    """What is chosen from literals alone is as weak as they are."""
+    if variable is not None:
+        frame.soft[result] = variable
+        note_choice(frame, result, at, frame.bindings[variable].literals)
 
 
 def _through_slots(

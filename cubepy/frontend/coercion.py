@@ -11,8 +11,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError, shown
+from cubepy.frontend.choices import of_type
 from cubepy.frontend.descriptions import describe, element_of_value, snippet
 from cubepy.frontend.frame import Frame, exact
+from cubepy.frontend.mismatches import (
+    Operand,
+    literal_mismatch,
+    mismatch,
+    scalar_type,
+    scalar_type_of,
+)
 from cubepy.frontend.promotion import (
     converts_without_loss,
     default_type,
@@ -22,7 +30,7 @@ from cubepy.frontend.promotion import (
     promote,
     stores_into,
 )
-from cubepy.frontend.retyping import is_choice_of, is_weak, retype, widen
+from cubepy.frontend.retyping import is_weak, retype, widen
 from cubepy.frontend.values import (
     Known,
     StructValue,
@@ -34,7 +42,6 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import BOOL, F32, F64, I64, INDEX, Op, Scalar, ops
-from cubepy.records import dataclass
 
 __all__ = [
     "Operand",
@@ -55,23 +62,9 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A value and the expression it came from."""
-
-    value: Value
-    node: ast.AST
-
-
 def is_scalar(value: Value) -> bool:
     """Whether a value is a run-time scalar."""
     return isinstance(value, Op) and isinstance(value.type, Scalar)
-
-
-def scalar_type(op: Op) -> Scalar:
-    """The type of an op known to be a scalar."""
-    assert isinstance(op.type, Scalar)
-    return op.type
 
 
 def convert(frame: Frame, op: Op, type: Scalar, at: ast.AST) -> Op:
@@ -188,6 +181,9 @@ def as_type(
     if isinstance(value, Known) and is_number(value):
         return literal(frame, value.value, type, at)
     op = typed(frame, value, at)
+    chosen = of_type(frame, op, type, at)
+    if chosen is not None:
+        return chosen
     source = scalar_type(op)
     if converts_without_loss(source, type):
         widen(frame, op, type)
@@ -210,11 +206,14 @@ def as_store(
     if isinstance(value, Known) and is_number(value):
         return literal(frame, value.value, element, at)
     op = typed(frame, value, at)
+    chosen = of_type(frame, op, element, at)
+    if chosen is not None:
+        return chosen
     source = scalar_type(op)
     if stores_into(source, element):
         widen(frame, op, element)
         return convert(frame, op, element, at)
-    if retype(frame, op, element) or is_choice_of(frame, op, element, at):
+    if retype(frame, op, element):
         return convert(frame, op, element, at)
     raise frame.error(
         CubeTypeError,
@@ -263,6 +262,8 @@ def _as_bool(value: Value, at: ast.AST) -> str:
         return f"of every element: all({text}); of some: any({text})"
     if as_array(value) is not None:
         return f"compare an element, or its length: len({text}) > 0"
+    loose = isinstance(at, ast.IfExp | ast.BoolOp | ast.NamedExpr)
+    text = f"({text})" if loose else text
     return f"compare: {text} != 0" if is_scalar(value) else "compare a number of it"
 
 
@@ -292,7 +293,7 @@ def unify(frame: Frame, operands: Sequence[Operand], at: ast.AST, verb: str) -> 
             joined = type if target is None else promote(target, type)
             if joined is None:
                 assert hard is not None
-                raise _mismatch(frame, hard, operand, at, verb)
+                raise mismatch(frame, operands, operand, scalar_type_of(hard), at, verb)
             hard, target = (operand if target != joined else hard), joined
     target = _with_soft(frame, operands, target, at, verb)
     target = _with_literals(frame, operands, target, at, verb)
@@ -325,20 +326,23 @@ def _with_soft(
             target = locals_may_become(target)
             assert target is not None
             if op.opdef is not ops.CONST and not retype(frame, op, target):
-                raise _mismatch_types(frame, operand, type, target, at, verb)
+                raise mismatch(frame, operands, operand, target, at, verb)
         else:
-            target = _soft_pair(frame, operand, type, target, at, verb, () if hard else seen)
+            joined = _soft_pair(frame, op, type, target, () if hard else seen)
+            if joined is None:
+                raise mismatch(frame, operands, operand, target, at, verb)
+            target = joined
         seen.append(op)
     return target
 
 
 def _soft_pair(
-    frame: Frame, operand: Operand, type: Scalar, target: Scalar, at: ast.AST, verb: str,
-    earlier: Sequence[Op],
-) -> Scalar:  # fmt: skip
-    """`earlier`: the operands that `target` comes from, if all of them began as literals too."""
-    op = operand.value
-    assert isinstance(op, Op)
+    frame: Frame, op: Op, type: Scalar, target: Scalar, earlier: Sequence[Op]
+) -> Scalar | None:
+    """The common type of a local begun by a literal and others; None if there is none.
+
+    `earlier`: the operands that `target` comes from, if all of them began as literals too.
+    """
     joined = promote(type, target)
     if joined is not None:
         if joined == F64 and type.is_float:
@@ -348,7 +352,7 @@ def _soft_pair(
         return target
     if earlier and all(each.opdef is ops.CONST or retype(frame, each, type) for each in earlier):
         return type
-    raise _mismatch_types(frame, operand, type, target, at, verb)
+    return None
 
 
 def _with_literals(
@@ -368,7 +372,7 @@ def _with_literals(
         if taken is None and isinstance(value, float) and target.is_integer:
             taken = F32 if _retype_integers(frame, operands, F32) else None
         if taken is None:
-            raise _literal_mismatch(frame, operands, operand, target, at, verb)
+            raise literal_mismatch(frame, operands, operand, target, at, verb)
         target = taken
     return target
 
@@ -403,92 +407,3 @@ def bring(frame: Frame, operand: Operand, target: Scalar, *, weak: bool = False)
         if isinstance(number, int | float) and literal_fits(number, target):
             return frame.const(target, number, operand.node)
     return convert(frame, value, target, operand.node)
-
-
-def _mismatch(frame: Frame, left: Operand, right: Operand, at: ast.AST, verb: str) -> SourceError:
-    assert isinstance(left.value, Op)
-    first = scalar_type(left.value)
-    return _mismatch_types(frame, right, scalar_type_of(right), first, at, verb, other=left)
-
-
-def scalar_type_of(operand: Operand) -> Scalar:
-    """The type of an operand known to be a run-time scalar."""
-    assert isinstance(operand.value, Op)
-    return scalar_type(operand.value)
-
-
-def _mismatch_types(
-    frame: Frame,
-    right: Operand,
-    second: Scalar,
-    first: Scalar,
-    at: ast.AST,
-    verb: str,
-    other: Operand | None = None,
-) -> SourceError:
-    message = f"cannot {verb} {first} and {second}"
-    return frame.error(CubeTypeError, message, at, _fix(first, second, right, other))
-
-
-def _fix(first: Scalar, second: Scalar, right: Operand, left: Operand | None) -> str:
-    """The cast to write."""
-    left_text = snippet(left.node) if left is not None else "…"
-    right_text = snippet(right.node)
-    if BOOL in (first, second):
-        flag, number, text = (
-            (first, second, left_text) if first == BOOL else (second, first, right_text)
-        )
-        return f"convert the {flag}: {number}({text})" if number != BOOL else "use &, | or ^"
-    if INDEX in (first, second) and not (first.is_float or second.is_float):
-        at, value = (left_text, right_text) if first == INDEX else (right_text, left_text)
-        unsigned = second if first == INDEX else first
-        return f"{unsigned}({at}) to hash (wraps), cb.index({value}) to address"
-    if first.is_integer and second.is_integer:
-        return _fix_integers(first, second, left_text, right_text)
-    if first.is_integer and second.is_float:
-        return f"convert one side, for example {second}({left_text})"
-    if first.is_float and second.is_float:
-        return f"convert both, for example f32({right_text})"
-    return f"convert one side, for example {first}({right_text})"
-
-
-def _fix_integers(first: Scalar, second: Scalar, left: str, right: str) -> str:
-    """A signed and an unsigned integer: what holds both, or which cast wraps."""
-    if max(first.bits, second.bits) < 64:
-        wide = f"i64({left})" if not first.is_signed else f"i64({right})"
-        return f"convert without loss: {wide}; {first}({right}) wraps"
-    return f"convert one side: {first}({right}), which wraps what does not fit"
-
-
-def _literal_mismatch(
-    frame: Frame,
-    operands: Sequence[Operand],
-    literal_operand: Operand,
-    target: Scalar,
-    at: ast.AST,
-    verb: str,
-) -> SourceError:
-    value = literal_operand.value
-    assert isinstance(value, Known)
-    other = next(operand for operand in operands if isinstance(operand.value, Op))
-    text = snippet(other.node)
-    if target == BOOL or isinstance(value.value, bool):
-        number = f"i32({text})" if target == BOOL else f"{target}({snippet(literal_operand.node)})"
-        return frame.error(
-            CubeTypeError, f"cannot {verb} {target} and {describe(value)}", at, f"convert: {number}"
-        )
-    if isinstance(value.value, float) and target.is_integer:
-        return frame.error(
-            CubeTypeError,
-            f"cannot {verb} {target} and {describe(value)}",
-            at,
-            f"convert the integer, for example f32({text})",
-        )
-    wider = default_type(value.value) or F64
-    wider = F64 if target.is_float else wider
-    return frame.error(
-        CubeValueError,
-        f"{shown(value.value)} does not fit {target}, the type of the other operand",
-        literal_operand.node,
-        f"convert the other operand first, for example {wider}({text})",
-    )

@@ -26,8 +26,9 @@ from cubepy.frontend.frame import Frame
 from cubepy.frontend.operators import refuse_other_kinds
 from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.retyping import retype
+from cubepy.frontend.type_limits import warn_of_limits
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
-from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, ops
+from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, Scalar, ops
 
 __all__ = ["compare", "compares_groups"]
 
@@ -86,7 +87,7 @@ def compare(
         raise frame.error(CubeTypeError, "cannot compare tuples", at, "compare their elements")
     refuse_other_kinds(frame, kind, left, right, at)
     if isinstance(left.value, Known):
-        return _compare_literal(frame, _MIRRORED[kind], right, left, at)
+        return _compare_literal(frame, _MIRRORED[kind], right, left, at, mirrored=True)
     if isinstance(right.value, Known):
         return _compare_literal(frame, kind, left, right, at)
     return _compare_typed(frame, kind, left, right, at)
@@ -119,14 +120,22 @@ def _all_known(value: Value) -> Value:
 
 
 def _compare_literal(
-    frame: Frame, kind: type[ast.AST], operand: Operand, number: Operand, at: ast.AST
+    frame: Frame,
+    kind: type[ast.AST],
+    operand: Operand,
+    number: Operand,
+    at: ast.AST,
+    *,
+    mirrored: bool = False,
 ) -> Value:
+    """`mirrored`: the number stands on the left."""
     op = typed(frame, operand.value, operand.node)
     type = scalar_type(op)
     assert isinstance(number.value, Known)
     value = number.value.value
     if isinstance(value, bool) or type == BOOL:
-        lhs, rhs = unify(frame, [operand, number], at, "compare")
+        order = slice(None, None, -1 if mirrored else 1)
+        lhs, rhs = unify(frame, [operand, number][order], at, "compare")[order]
         return _emit_comparison(frame, kind, lhs, rhs, at)
     if type.is_float:
         rhs = literal(frame, value, type, number.node)
@@ -140,9 +149,22 @@ def _compare_literal(
         if isinstance(whole, bool):
             return frame.const(BOOL, whole, at)
         kind, value = whole
+    decided = _decided(kind, value, type)
+    if decided is not None:
+        warn_of_limits(frame, operand.node, type, value, at, holds=decided)
     if literal_fits(value, type):
         return frame.emit(_ROWS[kind], op, literal(frame, value, type, number.node), at=at)
     return frame.const(BOOL, _outside(kind, above=value > type.maximum), at)
+
+
+def _decided(kind: type[ast.AST], value: int, type: Scalar) -> bool | None:
+    """The answer of a comparison with a literal if it is the same for every value of a type."""
+    if not type.minimum <= value <= type.maximum:
+        return _outside(kind, above=value > type.maximum)
+    never, ever = (ast.Lt, ast.GtE) if value == type.minimum else (ast.Gt, ast.LtE)
+    if value not in (type.minimum, type.maximum) or kind not in (never, ever):
+        return None
+    return kind is ever
 
 
 def _whole_bound(kind: type[ast.AST], value: float) -> bool | tuple[type[ast.AST], int]:

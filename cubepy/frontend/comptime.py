@@ -64,6 +64,7 @@ _POSITIONS = {
 
 def _position(frame: Frame, name: str, at: ast.AST) -> Value:
     """What a unit reads of a position; the size of its cube is known while compiling."""
+    frame.session.positions.add(name)
     if name in _POSITIONS:
         return frame.emit(_POSITIONS[name], at=at)
     sizes = frame.session.specialization.options.cube_dim

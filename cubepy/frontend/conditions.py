@@ -17,7 +17,7 @@ from cubepy.frontend.frame import Assigned, Frame
 from cubepy.frontend.precedence import bare_bitwise, explained
 from cubepy.frontend.trials import typed_beside
 from cubepy.frontend.values import POISON, Known, Poison, Value
-from cubepy.ir import BOOL, Op, OpenRegion, Region, SlotType, ops
+from cubepy.ir import BOOL, Op, OpenRegion, Region, SlotType, Trait, ops
 
 __all__ = ["Condition", "lower_condition"]
 
@@ -60,7 +60,7 @@ def _chained(frame: Frame, links: Sequence[Callable[[], Value]], node: ast.Compa
     first = links[0]()
     if len(links) == 1 or isinstance(first, Poison):
         return first
-    condition = as_condition(frame, first, node)
+    condition = _decided(frame, first, node)
     if isinstance(condition, bool):
         return _chained(frame, links[1:], node) if condition else Known(False)
     opened = OpenRegion()
@@ -109,16 +109,19 @@ def _short_circuit(
         opened = OpenRegion()
         with frame.builder.reopen(frame.builder.current if so_far is None else opened):
             value = evaluate()
-            part = POISON if isinstance(value, Poison) else as_condition(frame, value, node)
+            part = POISON if isinstance(value, Poison) else _decided(frame, value, node)
         if so_far is None:
             always = frame.assigned
         if isinstance(part, Poison):
             return POISON, always, frame.assigned
-        if isinstance(part, bool):
+        if isinstance(part, bool) and all(op.opdef.has(Trait.PURE) for op in opened.ops):
             last = value
             if part != conjunction:
                 return (value if so_far is None else Known(part)), always, frame.assigned
             continue
+        if isinstance(part, bool):  # a walrus on the way is seen only where the links before hold
+            with frame.builder.reopen(opened):
+                part = frame.const(BOOL, part, node)
         if so_far is None:
             so_far = part
         else:
@@ -174,12 +177,16 @@ def lower_condition(frame: Frame, node: ast.expr) -> Condition:
         both = (frame.assigned, frame.assigned)
     if isinstance(value, Poison):
         return True, *both
-    condition = as_condition(frame, value, node)
-    if not isinstance(condition, bool):
-        known = known_value(frame, condition)
-        if known is not UNKNOWN_VALUE:
-            condition = bool(known)
-    return condition, *both
+    return _decided(frame, value, node), *both
+
+
+def _decided(frame: Frame, value: Value, at: ast.AST) -> Op | bool:
+    """A condition; a bool also where it is computed from what is known while compiling."""
+    condition = as_condition(frame, value, at)
+    if isinstance(condition, bool):
+        return condition
+    known = known_value(frame, condition)
+    return condition if known is UNKNOWN_VALUE else bool(known)
 
 
 @lowers_expression(ast.IfExp)

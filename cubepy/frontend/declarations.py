@@ -53,6 +53,7 @@ def _shape(frame: Frame, operand: Operand, name: str) -> tuple[int, ...]:
             CubeValueError,
             f"the shape of {name} is {shown(found)}: more elements than an index can count",
             operand.node,
+            "memory of a cube or a unit holds some thousands of elements",
         )
     return tuple(int(extent) for extent in shape)
 
@@ -128,7 +129,11 @@ def lower_static_assert(frame: Frame, call: Call) -> Value:
     holds = comptime_value(frame, condition.value, condition.node, "a static assertion")
     if not holds:
         text = known_value(frame, message.value) if message is not None else "it does not hold"
-        help = "" if message is not None else "say why: cb.static_assert(condition, message)"
+        help = (
+            "pass arguments for which the condition holds"
+            if message is not None
+            else "say why: cb.static_assert(condition, message)"
+        )
         raise frame.error(ComptimeError, f"static assertion: {text}", call.node, help)
     return NONE
 

@@ -17,6 +17,7 @@ from cubepy.frontend.frame import Frame
 from cubepy.frontend.scalars import mismatch
 from cubepy.frontend.structs import is_struct
 from cubepy.frontend.values import (
+    ArrayValue,
     Group,
     Known,
     LocalFunction,
@@ -115,7 +116,8 @@ def _check_memory(
     if annotation.variable is not None and annotation.variable.__name__ in generics:
         wrong = mismatch(annotation.variable, generics[annotation.variable.__name__])
         if wrong:
-            raise frame.error(CubeTypeError, f"{what}: {wrong}", operand.node)
+            help = "pass an array of another type, or widen the type variable"
+            raise frame.error(CubeTypeError, f"{what}: {wrong}", operand.node, help)
     element: object = annotation.element or generics.get(
         getattr(annotation.variable, "__name__", "")
     )
@@ -136,8 +138,16 @@ def _check_memory(
         f"{what}: expected an array of {element or 'anything'}{only}, got {describe(value)}{axes}",
         operand.node,
         "annotate it as Tensor[T] if it has more axes" if rank > 1
-        else f"pass the array: {snippet(array)}" if array is not None else "",
+        else f"pass the array: {snippet(array)}" if array is not None
+        else _other_array(found, element),
     )  # fmt: skip
+
+
+def _other_array(found: ArrayValue | None, element: object) -> str:
+    """The help where an array of other elements is given, or none at all."""
+    if found is None:
+        return "pass an array, by its name alone"
+    return f"pass an array of {element}, or leave the element open: Array[T] with a TypeVar"
 
 
 def opened(frame: Frame, value: Value, at: ast.AST) -> Value:
@@ -218,6 +228,7 @@ def _tuple(
             CubeTypeError,
             f"{what}: expected a tuple of {len(annotation.parts)}, got {describe(operand.value)}",
             operand.node,
+            f"put {counted(len(annotation.parts), 'value')} in parentheses",
         )
     return _parts(frame, value, operand, annotation, generics, what)
 

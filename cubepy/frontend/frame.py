@@ -33,7 +33,7 @@ from cubepy.ir import (
 from cubepy.location import Loc
 from cubepy.records import dataclass, field
 
-__all__ = ["Assigned", "Binding", "Frame", "Loop", "Plan", "Returns", "exact"]
+__all__ = ["Assigned", "Binding", "Frame", "Loop", "Number", "Plan", "Returns", "exact"]
 
 Number = bool | int | float
 Assigned = frozenset[Variable] | None  # None: this point cannot be reached
@@ -136,6 +136,7 @@ class Frame:
         self.weak: dict[Op, bool] = {}  # see `retyping`, as the next two
         self.stores: dict[Op, list[Op]] = {}
         self.hard_slots: set[Op] = set()
+        self.choices: dict[ast.AST, dict[Op, tuple[Number, ...]]] = {}  # see `choices`
         self.outer: Mapping[str, Value] = {}  # captured values of a function inside the kernel
         self.returns: Returns | None = None  # None in a kernel, which returns nothing
         self.generics: Mapping[str, Scalar] = {}  # what type variables stand for

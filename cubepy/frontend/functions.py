@@ -86,7 +86,11 @@ def lower_repeatedly(
         del session.complaints[complaints:], session.prints[prints:], session.warnings[warned:]
         session.functions, session.instances = list(functions), dict(instances)
     raise CubeTypeError(
-        Diagnostic(message="the types of the variables do not settle", loc=source.loc)
+        Diagnostic(
+            message="the types of the variables do not settle",
+            loc=source.loc,
+            help="annotate locals that begin with a literal: total: f64 = 0.0",
+        )
     )
 
 

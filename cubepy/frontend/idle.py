@@ -102,9 +102,10 @@ def judge_kernel(
 ) -> None:
     """Complain of parameters that are assigned for nothing, and warn of a kernel without effect."""
     arrays = {name for name, type in specialization.types if isinstance(type, BufferType)}
+    warned = len(session.warnings)
     for name, statement in unread_rebindings(source.node):
         _judge_rebinding(session, source, name, statement, array=name in arrays)
-    if session.complaints or session.warnings or stores_by_itself(source.node):
+    if session.complaints or len(session.warnings) > warned or stores_by_itself(source.node):
         return
     if not _is_empty(source.node) and not _has_effect(body, session.functions):
         session.warn(

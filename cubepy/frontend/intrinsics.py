@@ -11,7 +11,9 @@ from collections.abc import Callable
 from functools import cache
 
 from cubepy.errors import CubeTypeError
+from cubepy.frontend.branches import selected
 from cubepy.frontend.calls import Call, cast, lowers_intrinsic, required
+from cubepy.frontend.choices import literals_of, note_choice
 from cubepy.frontend.coercion import (
     Operand,
     as_condition,
@@ -35,6 +37,7 @@ from cubepy.frontend.values import (
     is_number,
 )
 from cubepy.ir import (
+    BOOL,
     F32,
     I32,
     INDEX,
@@ -166,13 +169,38 @@ def lower_bitcast(frame: Frame, call: Call) -> Value:
         family = "f" if isinstance(value.value, float) else "i" if value.value < 0 else "u"
         source = scalar_of(_by_name(f"{family}{target.bits}"))
         if source is None:
-            raise frame.error(CubeTypeError, f"no float has {target.bits} bits", operand.node)
+            raise frame.error(
+                CubeTypeError, f"no float has {target.bits} bits", operand.node,
+                f"give the bits as an integer: cb.bitcast({target}, 0)",
+            )  # fmt: skip
         op = literal(frame, value.value, source, operand.node)
     else:
         op = typed(frame, value, operand.node)
     if op.type == target:
         return op
+    _check_width(frame, scalar_type(op), target, operand.node, call)
     return frame.emit(ops.BITCAST, op, at=call.node, attrs={"to": target})
+
+
+def _check_width(frame: Frame, source: Scalar, target: Scalar, at: ast.AST, call: Call) -> None:
+    """Refuse a `bitcast` between numbers of different widths, or of a bool."""
+    text = snippet(at)
+    if BOOL in (source, target):
+        flag = f"{text} != 0" if target == BOOL else f"{target}({text})"
+        raise frame.error(
+            CubeTypeError, f"{call.name} of {source} to {target}: a bool is no pattern of bits",
+            call.node, f"convert it: {flag}",
+        )  # fmt: skip
+    if source.bits != target.bits:
+        alike = f"u{source.bits}"
+        raise frame.error(
+            CubeTypeError,
+            f"{call.name}: {source} has {source.bits} bits, {target} has {target.bits}",
+            call.node,
+            f"take the bits as they are and convert them: {target}({call.name}({alike}, {text}))"
+            if target.is_integer
+            else f"give it a number of {target.bits} bits",
+        )
 
 
 def _by_name(name: str) -> Scalar | None:
@@ -184,10 +212,11 @@ def lower_select(frame: Frame, call: Call) -> Value:
     """`cb.select(c, a, b)`: both are evaluated."""
     condition, a, b = required(frame, call, "condition", "a", "b")
     chosen = as_condition(frame, condition.value, condition.node)
+    if not isinstance(chosen, bool):
+        return selected(frame, chosen, a, b, call.node)
     lhs, rhs = unify(frame, [a, b], call.node, "choose between")
-    if isinstance(chosen, bool):
-        return lhs if chosen else rhs
-    return frame.emit(ops.SELECT, chosen, lhs, rhs, at=call.node)
+    taken = a.value if chosen else b.value
+    return taken if is_number(a.value) and is_number(b.value) else lhs if chosen else rhs
 
 
 # ── spelled out ──────────────────────────────────────────────────────────────────────────────────
@@ -199,7 +228,10 @@ def lower_clamp(frame: Frame, call: Call) -> Value:
     operands = required(frame, call, "value", "low", "high")
     value, low, high = unify(frame, operands, call.node, "clamp")
     raised = frame.emit(ops.MAX, value, low, at=call.node)
-    return frame.emit(ops.MIN, raised, high, at=call.node)
+    clamped = frame.emit(ops.MIN, raised, high, at=call.node)
+    literals = [literals_of(frame, operand.value, operand.node) for operand in operands]
+    note_choice(frame, clamped, call.node, *literals)
+    return clamped
 
 
 @lowers_intrinsic("recip")

@@ -116,6 +116,9 @@ def _bound(frame: Frame, node: ast.expr | None) -> int | None:
     value = known_value(frame, lower_expression(frame, node), plane=True)
     if not isinstance(value, int):
         raise frame.error(
-            ComptimeError, "the bounds of a slice must be known while compiling", node
+            ComptimeError,
+            "the bounds of a slice must be known while compiling",
+            node,
+            "slice by literals, captured constants or Comptime parameters",
         )
     return value

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cubepy.errors import LaunchError, stays_here
+from cubepy.errors import LaunchError, shown, stays_here
 from cubepy.records import dataclass
 
 __all__ = ["Layout"]
@@ -47,11 +48,13 @@ class Layout:
     def strided(shape: Sequence[int], strides: Sequence[int] | None = None) -> Layout:
         """Neighbours along an axis lie a stride apart; without strides, row after row."""
         extents = _checked(shape)
-        steps = _row_major(extents) if strides is None else tuple(map(int, strides))
+        steps = _row_major(extents) if strides is None else _whole(strides)
         if len(steps) != len(extents):
-            raise LaunchError(f"{len(steps)} strides for {len(extents)} axes")
+            raise LaunchError(f"{len(steps)} strides for {len(extents)} axes\n  help: {_ONE_EACH}")
         if any(step < 0 for step in steps):
-            raise LaunchError(f"the strides {steps}: a layout begins at offset 0")
+            raise LaunchError(
+                f"the strides {steps}: a layout begins at offset 0\n  help: {_BACKWARDS}"
+            )
         farthest = sum((extent - 1) * step for extent, step in zip(extents, steps, strict=True))
 
         def place(*indices: Any) -> Any:
@@ -67,7 +70,9 @@ class Layout:
         """Tile after tile, each row after row; tiles at the far ends are whole in memory."""
         extents, sizes = _checked(shape), _checked(tile)
         if len(sizes) != len(extents):
-            raise LaunchError(f"a tile of {len(sizes)} axes for {len(extents)} axes")
+            raise LaunchError(
+                f"a tile of {len(sizes)} axes for {len(extents)} axes\n  help: {_ONE_EACH}"
+            )
         counts = tuple(-(-extent // size) for extent, size in zip(extents, sizes, strict=True))
 
         def place(*indices: Any) -> Any:
@@ -117,10 +122,27 @@ class Layout:
         return {indices: self.function(*indices) for indices in every}
 
 
+_ONE_EACH = "give one number for each axis of the shape"
+_BACKWARDS = "take numbers from 0 on, and a view x[::-1] to go backwards"
+
+
+def _whole(numbers: Sequence[int]) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, numbers))
+    except TypeError as error:
+        raise LaunchError(
+            f"{shown(numbers)} for the axes of a layout: a tuple of whole numbers is needed\n"
+            "  help: give one for each axis, for example (16, 16)"
+        ) from error
+
+
 def _checked(shape: Sequence[int]) -> tuple[int, ...]:
-    extents = tuple(map(int, shape))
+    extents = _whole(shape)
     if not extents or any(extent < 1 for extent in extents):
-        raise LaunchError(f"the shape {tuple(shape)} of a layout: positive numbers are needed")
+        raise LaunchError(
+            f"the shape {tuple(shape)} of a layout: positive numbers are needed\n"
+            "  help: give the extent of each axis, for example (16, 16)"
+        )
     return extents
 
 

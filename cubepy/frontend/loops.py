@@ -209,7 +209,8 @@ def _unroll_call(frame: Frame, node: ast.For, call: ast.Call) -> None:
     """`cb.unroll(range(…))`, `cb.unroll(items, when=condition)`."""
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     if len(call.args) != 1 or set(keywords) - {"when"}:
-        raise frame.error(CubeTypeError, "cb.unroll takes what to loop over, and when=", call)
+        raise frame.error(CubeTypeError, "cb.unroll takes what to loop over, and when=", call,
+                          "of two loops write one below the other")  # fmt: skip
     inner = call.args[0]
     if "when" in keywords:
         when = comptime_value(frame, lower_expression(frame, keywords["when"]), keywords["when"],
@@ -244,7 +245,9 @@ def _unrolled_range(frame: Frame, call: ast.Call) -> list[Value]:
     try:
         trips = range(*numbers)
     except (TypeError, ValueError) as error:
-        raise frame.error(CubeValueError, str(error), call) from error
+        raise frame.error(
+            CubeValueError, str(error), call, "write cb.unroll(range(start, stop, step))"
+        ) from error
     if trips[MAXIMUM_TRIPS:]:  # len() of a long range overflows
         raise _too_many(frame, call)
     return [Known(number) for number in trips]

@@ -35,6 +35,7 @@ from cubepy.frontend import texts as _texts  # noqa: F401
 from cubepy.frontend import vector_access as _vector_access  # noqa: F401
 from cubepy.frontend import vectors as _vectors  # noqa: F401
 from cubepy.frontend.annotations import Annotation, parts_of
+from cubepy.frontend.axes import warn_of_axes
 from cubepy.frontend.comptime import from_python
 from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
@@ -120,6 +121,7 @@ def lower_and_tell(source: KernelSource, specialization: Specialization) -> Lowe
         params, body = lower_repeatedly(session, source, source.node, Plan(), run)
     sys.stdout.write("".join(session.prints))
     judge_kernel(session, source, specialization, body)
+    warn_of_axes(session, source.name, [body, *(each.body for each in session.functions)])
     session.raise_complaints()
     session.give_warnings()
     kernel = Kernel(

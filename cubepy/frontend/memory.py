@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cubepy.errors import CubeTypeError, CubeValueError
-from cubepy.frontend.arrays import axis_length, axis_stride, element_of_array, rank_of
+from cubepy.frontend.arrays import (
+    axis_length,
+    axis_stride,
+    element_of_array,
+    known_length,
+    rank_of,
+)
 from cubepy.frontend.calls import call_of
 from cubepy.frontend.coercion import Operand, as_store
 from cubepy.frontend.descriptions import counted, describe, element_of_value, snippet, subscripted
@@ -153,7 +159,9 @@ def _subscripted(
         if isinstance(value, Poison):
             return POISON
         items = value.items if isinstance(value, TupleValue) else (value,)
-        parts += [checked_index(frame, item, position) for item in items]
+        for item in items:
+            length = _known_positions(frame, owner, len(parts))
+            parts.append(checked_index(frame, item, position, length))
     rank = rank_of(array)
     if len(parts) > rank:
         raise frame.error(
@@ -188,8 +196,21 @@ def _position(frame: Frame, node: ast.expr) -> Value:
         raise
 
 
-def checked_index(frame: Frame, value: Value, at: ast.AST) -> Length:
-    """A subscript; one known to be negative is an error."""
+def _known_positions(frame: Frame, owner: Value, axis: int) -> int | None:
+    """How many subscripts an axis has, where that is known while compiling."""
+    array = owner.array if isinstance(owner, Vectorized) else as_array(owner)
+    assert array is not None
+    last = rank_of(array) - 1
+    length = known_length(frame, array, axis) if axis <= last else None
+    if length is None or not isinstance(owner, Vectorized) or axis < last:
+        return length
+    return length // owner.count
+
+
+def checked_index(frame: Frame, value: Value, at: ast.AST, length: int | None = None) -> Length:
+    """A subscript; one known to be negative, or to lie behind the `length` of its axis, is an
+    error.
+    """
     index = Lengths(frame, at).of(value)
     if isinstance(index, int) and index < 0:
         raise frame.error(
@@ -198,6 +219,14 @@ def checked_index(frame: Frame, value: Value, at: ast.AST) -> Length:
             at,
             f"write len(x) - {-index}",
         )
+    if isinstance(index, int) and length is not None and index >= length:
+        raise frame.error(
+            CubeValueError,
+            f"the subscript {index} is outside: the axis has {counted(length, 'element')}",
+            at,
+            f"its subscripts are 0 to {length - 1}" if length > 1 else
+            "its one subscript is 0" if length else "an empty array has no subscripts",
+        )  # fmt: skip
     return index
 
 

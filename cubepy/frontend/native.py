@@ -82,7 +82,8 @@ def _arguments(frame: Frame, call: Call) -> tuple[str, str, str, Operand]:
     try:
         Target.parse(target)
     except ConfigError as error:
-        raise frame.error(CubeValueError, str(error), call.positional[0].node) from error
+        message, _, help = str(error).partition("\n  help: ")
+        raise frame.error(CubeValueError, message, call.positional[0].node, help) from error
     given = call.keywords.get("constraints")
     return target, template, "" if given is None else _text(frame, given, call), fallback
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from cubepy.errors import CubeTypeError
 from cubepy.frontend.arrays import axis_length
 from cubepy.frontend.calls import Call, lowers_builtin, lowers_intrinsic, required
+from cubepy.frontend.choices import literals_of, note_choice
 from cubepy.frontend.coercion import (
     Operand,
     as_condition,
@@ -101,6 +102,8 @@ def _extreme(frame: Frame, row: OpDef, call: Call) -> Value:
     result = made[0]
     for other in made[1:]:
         result = frame.emit(row, result, other, at=call.node)
+    literals = [literals_of(frame, operand.value, operand.node) for operand in operands]
+    note_choice(frame, result, call.node, *literals)
     return result
 
 

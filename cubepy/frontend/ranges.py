@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 from cubepy.errors import CubeTypeError, CubeValueError, shown
 from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, typed, unify
@@ -15,6 +16,7 @@ from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits, promote
+from cubepy.frontend.type_limits import warn_of_descent
 from cubepy.frontend.values import Known, Poison, Value, is_number
 from cubepy.ir import INDEX, U64, Op, Scalar, ops
 from cubepy.records import dataclass
@@ -110,6 +112,11 @@ def _downward(frame: Frame, operands: list[Operand], call: ast.Call) -> Counting
     """A negative step beside unsigned bounds needs a wider, signed type; u64 has none."""
     bounds = unify(frame, operands[:2], call, "count between")
     type = scalar_type(bounds[0])
+    start = operands[0].value
+    if isinstance(start, Op):
+        warn_of_descent(
+            frame, operands[0].node, scalar_type(start), known_value(frame, operands[1].value)
+        )
     step = operands[2].value
     assert isinstance(step, Known)
     if type == U64:
@@ -143,6 +150,10 @@ def _weak(value: Value, frame: Frame) -> Value:
     return value
 
 
+def _is_whole(value: Value) -> TypeGuard[Known]:
+    return isinstance(value, Known) and isinstance(value.value, float) and value.value.is_integer()
+
+
 def _check_bound(frame: Frame, operand: Operand) -> None:
     value = operand.value
     is_integer = is_number(value) and isinstance(value, Known) and isinstance(value.value, int)
@@ -155,5 +166,9 @@ def _check_bound(frame: Frame, operand: Operand) -> None:
         CubeTypeError,
         f"a bound of range must be an integer, not {describe(value)}",
         operand.node,
-        f"convert: cb.index({snippet(operand.node)})" if isinstance(op_type, Scalar) else "",
+        f"convert: cb.index({snippet(operand.node)})"
+        if isinstance(op_type, Scalar)
+        else f"write {int(value.value)}"
+        if _is_whole(value)
+        else "write a whole number",
     )

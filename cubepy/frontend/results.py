@@ -54,9 +54,10 @@ def give_back(frame: Frame, value: Value, at: ast.AST) -> None:
             at,
             "annotate several as -> tuple[f32, i32], or leave the annotation out",
         )
+    given = at.value if isinstance(at, ast.Return) and at.value is not None else at
     made = [
         typed(frame, leaf, at) if wanted is None
-        else as_type(frame, leaf, wanted[number], at, what="the result")
+        else as_type(frame, leaf, wanted[number], given, what="the result")
         for number, leaf in enumerate(leaves)
     ]  # fmt: skip
     returns.leaves.append(tuple(leaves))

@@ -7,14 +7,13 @@ from is read off its ops; of variables in slots, off what is stored to them.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits, locals_may_become, promote
 from cubepy.ir import BOOL, F32, F64, Op, Scalar, Trait, ops
 
-__all__ = ["is_choice_of", "is_weak", "note_store", "retype", "widen"]
+__all__ = ["is_weak", "note_store", "retype", "widen"]
 
 
 def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
@@ -35,17 +34,6 @@ def retype(frame: Frame, op: Op, wanted: Scalar) -> bool:
         frame.plan.types[variable] = target
         frame.plan.changed = True
     return True
-
-
-def is_choice_of(frame: Frame, op: Op, element: Scalar, at: ast.AST) -> bool:
-    """Whether a value is a conditional expression of two literals that each fit the element.
-
-    `at` is that expression itself, so its literals are those of this very value.
-    """
-    variable = frame.analysis.variables.get(at) if isinstance(at, ast.IfExp) else None
-    if variable is None or frame.soft.get(op) is not variable:
-        return False
-    return all(literal_fits(value, element) for value in frame.bindings[variable].literals)
 
 
 def widen(frame: Frame, op: Op, wanted: Scalar) -> None:

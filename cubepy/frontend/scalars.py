@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from cubepy import ir
-from cubepy.errors import CubeError
+from cubepy.errors import ArgumentError, CubeError
+from cubepy.frontend.wording import describe_object
 from cubepy.ir import (
     BF16,
     BOOL,
@@ -72,7 +73,13 @@ class ScalarClass:
         """Convert on the host, by the rules of casts in kernels."""
         if cls.scalar is None:
             raise CubeError(f"{cls.__name__} is a family of types\n  help: write f32(…), i32(…), …")
-        return host_cast(value, cls.scalar)
+        try:
+            return host_cast(value, cls.scalar)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"{cls.__name__} of {describe_object(value)}: expects a number\n"
+                f"  help: for example {cls.__name__}(1)"
+            ) from error
 
 
 if TYPE_CHECKING:

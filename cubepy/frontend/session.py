@@ -63,6 +63,7 @@ class Session:
     exhausted: bool = False  # more ops than a kernel may have: nothing more is lowered
     trial: bool = False  # what is lowered will not run: Python must not either
     repeatable: bool = True  # another process would see and compute the same
+    positions: set[str] = field(default_factory=set)  # names of those that were read
     watch: Watch = field(default_factory=Watch)  # what was read that the captures do not have
 
     def report(self, error: SourceError) -> None:

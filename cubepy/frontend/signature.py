@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic
+from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic, did_you_mean, shown
 from cubepy.frontend.annotations import Annotation
 from cubepy.frontend.captures import Captures, function_of, read_captures
 from cubepy.frontend.comptime_types import is_of_type, type_name
@@ -117,10 +117,15 @@ def _with_defaults(source: KernelSource, arguments: Mapping[str, object]) -> dic
         elif parameter.default is not inspect.Parameter.empty:
             given |= taken_apart(source, name, parameter.default)
         else:
-            raise ArgumentError(f"{source.name}: argument {name!r} is missing")
+            raise ArgumentError(
+                f"{source.name}: argument {name!r} is missing\n"
+                f"  help: its parameters are {source.signature}"
+            )
     unknown = sorted(set(arguments) - {*given, *source.signature.parameters})
     if unknown:
-        raise ArgumentError(f"{source.name} has no parameter {unknown[0]!r}")
+        known = [*source.signature.parameters]
+        help = did_you_mean(unknown[0], known) or f"its parameters are {', '.join(known)}"
+        raise ArgumentError(f"{source.name} has no parameter {unknown[0]!r}\n  help: {help}")
     return given
 
 
@@ -302,7 +307,10 @@ class _Arguments:
             return self.generics[variable.__name__]
         number = _number_type(value)
         if number is None:
-            raise ArgumentError(f"{self._place(name)}: expected a number, got {value!r}")
+            raise ArgumentError(
+                f"{self._place(name)}: expected a number, got {shown(value)}\n"
+                "  help: pass a number of Python or NumPy, such as 1.0 or np.float32(1)"
+            )
         return self._generic(variable, number)
 
 

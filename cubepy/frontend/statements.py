@@ -8,6 +8,7 @@ from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError
 from cubepy.frontend.annotations import annotation_of
+from cubepy.frontend.choices import of_type
 from cubepy.frontend.coercion import Operand, is_scalar
 from cubepy.frontend.conditions import lower_condition
 from cubepy.frontend.descriptions import counted, describe, snippet
@@ -99,6 +100,8 @@ def lower_annotated(frame: Frame, node: ast.AnnAssign) -> None:
     if group and not isinstance(value, Poison):
         what = f"variable {node.target.id!r}"
         value = fitted(frame, Operand(value, node.value), kind, frame.generics, what)
+    if scalar is not None and isinstance(value, Op):
+        value = of_type(frame, value, scalar, node.value) or value
     assign(frame, frame.analysis.variables[node.target], value, node, type=scalar)
 
 

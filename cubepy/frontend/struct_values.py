@@ -34,6 +34,7 @@ from cubepy.frontend.frame import Frame
 from cubepy.frontend.structs import (
     Field,
     fields_of,
+    how_to_make,
     names_of,
     written_method,
 )
@@ -56,8 +57,7 @@ def build(frame: Frame, target: Any, call: Call) -> Value | None:
         annotation = own_variables(annotation.structure)
     structure = annotation.structure
     _refuse_late(frame, structure, call)
-    fields = fields_of(structure)
-    operands = _bound(frame, fields, call)
+    operands = _bound(frame, structure, call)
     generics: dict[str, Scalar] = {}
     parts = parts_of(annotation)
     for operand, (_, part) in zip(operands, parts, strict=True):
@@ -84,15 +84,16 @@ def _refuse_late(frame: Frame, structure: type, call: Call) -> None:
             )
 
 
-def _bound(frame: Frame, fields: tuple[Field, ...], call: Call) -> list[Operand]:
+def _bound(frame: Frame, structure: type, call: Call) -> list[Operand]:
     """An operand for every field, in order."""
+    fields = fields_of(structure)
     by_place = [field.name for field in fields if not field.keyword_only]
     if len(call.positional) > len(by_place):
         raise frame.error(
             CubeTypeError,
             f"{call.name} has {len(by_place)} fields, got {len(call.positional)}",
             call.node,
-            f"its fields are ({', '.join(field.name for field in fields)})",
+            how_to_make(structure),
         )
     given = dict(zip(by_place, call.positional, strict=False))
     _add_keywords(frame, fields, given, call.keywords, call)
@@ -102,7 +103,7 @@ def _bound(frame: Frame, fields: tuple[Field, ...], call: Call) -> list[Operand]
                 CubeTypeError,
                 f"{call.name}: the field {field.name!r} is missing",
                 call.node,
-                f"its fields are ({', '.join(field.name for field in fields)})",
+                how_to_make(structure),
             )
     return [
         given[field.name] if field.name in given
@@ -122,8 +123,9 @@ def _add_keywords(
     for name, operand in keywords.items():
         if name in given:
             raise frame.error(
-                CubeTypeError, f"{call.name}: the field {name!r} is given twice", operand.node
-            )
+                CubeTypeError, f"{call.name}: the field {name!r} is given twice", operand.node,
+                f"its fields are ({', '.join(names)})",
+            )  # fmt: skip
         if name not in names:
             raise frame.error(
                 CubeTypeError,

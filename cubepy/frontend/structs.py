@@ -6,14 +6,15 @@ counts here is which fields a class has, with which annotations and defaults.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import types
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
-from cubepy.errors import CubeTypeError, Diagnostic
+from cubepy.errors import ArgumentError, CubeTypeError, Diagnostic, did_you_mean
 from cubepy.frontend.watched import is_fixed
 from cubepy.late import late_import
 from cubepy.location import UNKNOWN, Loc
@@ -22,7 +23,7 @@ from cubepy.records import dataclass, fields
 if TYPE_CHECKING:
     import dataclasses
 
-__all__ = ["Field", "fields_of", "is_struct", "names_of", "struct", "written_method"]
+__all__ = ["Field", "fields_of", "how_to_make", "is_struct", "names_of", "struct", "written_method"]
 
 T = TypeVar("T")
 _MARK = "__cubepy_struct__"
@@ -60,7 +61,9 @@ def struct(cls: type[T]) -> type[T]:
     caller = sys._getframe(1)  # noqa: SLF001 (where the class stands, for errors and its names)
     place = Loc(file=caller.f_code.co_filename, line=caller.f_lineno)
     if not isinstance(cls, type):
-        raise _refused(f"cb.struct stands above a class, not {cls!r}", place)
+        raise _refused(
+            f"cb.struct stands above a class, not {cls!r}", place, "write it above `class Name:`"
+        )
     if _is_known(cls):
         raise _refused(
             f"cb.struct stands above a class of yours, not {cls.__module__}.{cls.__qualname__}",
@@ -77,6 +80,8 @@ def struct(cls: type[T]) -> type[T]:
             raise _refused(f"{cls.__name__}: {error}", place) from error
     _check(cls, place)
     setattr(cls, _MARK, True)
+    if "__init__" in vars(cls):
+        _explain(cls)
     local = {} if caller.f_locals is caller.f_globals else _mentioned(cls, caller.f_locals)
     _ORIGINS[cls] = _Origin(place=place, names=caller.f_globals, local=local)
     return cls
@@ -120,6 +125,54 @@ def _check(cls: type, place: Loc) -> None:
                 place,
                 "leave init=False out, or make it a property",
             )
+
+
+def _explain(cls: type) -> None:
+    """Let a wrong call of the class say which fields it has, as one in a kernel does."""
+    made = vars(cls)["__init__"]
+
+    @functools.wraps(made)
+    def explained(self: object, *given: object, **named: object) -> None:
+        try:
+            made(self, *given, **named)
+        except TypeError as error:
+            reason = _misfit(cls, given, named)
+            if not reason:
+                raise
+            raise ArgumentError(reason) from error
+
+    setattr(cls, "__init__", explained)  # noqa: B010 (mypy knows better than to assign a method)
+
+
+def _misfit(cls: type, given: Sequence[object], named: Mapping[str, object]) -> str:
+    """What is wrong with the arguments of a call of a struct's class."""
+    names, name = [field.name for field in fields(cls)], cls.__name__
+    places = [field.name for field in fields(cls) if not field.kw_only]
+    if len(given) > len(places):
+        count = "1 field" if len(places) == 1 else f"{len(places)} fields"
+        return f"{name} has {count}, got {len(given)}\n  help: {how_to_make(cls)}"
+    for word in named:
+        if word not in names:
+            help = did_you_mean(word, names) or how_to_make(cls)
+            return f"{name}: the field {word!r} is unknown\n  help: {help}"
+        if word in places[: len(given)]:
+            return f"{name}: the field {word!r} is given twice\n  help: {how_to_make(cls)}"
+    for field in fields(cls):
+        if field.name not in (*places[: len(given)], *named) and not _default(field):
+            return f"{name}: the field {field.name!r} is missing\n  help: {how_to_make(cls)}"
+    return ""
+
+
+def how_to_make(cls: type) -> str:
+    """A help line: the fields of a struct, and the methods of its class that make one."""
+    names = ", ".join(field.name for field in fields(cls))
+    makers = [
+        f"{cls.__name__}.{name}(…)"
+        for name, found in vars(cls).items()
+        if isinstance(found, classmethod) and not name.startswith("_")
+    ]
+    text = f"its fields are ({names})" if names else "it has no fields"
+    return f"{text}; {' or '.join(makers)} makes one" if makers else text
 
 
 def is_struct(value: object) -> bool:

@@ -122,7 +122,8 @@ def _hole(frame: Frame, node: ast.FormattedValue) -> Text | None:
     if not form:
         return made
     if made.form != "{}":
-        raise frame.error(CubeTypeError, f"a format for {describe(value)}", node)
+        raise frame.error(CubeTypeError, f"a format for {describe(value)}", node,
+                          "format its elements, each for itself")  # fmt: skip
     scalar = made.values[0].type
     assert isinstance(scalar, Scalar)
     sample = False if scalar is BOOL else 0.0 if scalar.is_float else 0

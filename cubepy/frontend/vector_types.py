@@ -38,12 +38,17 @@ class VectorType:
     def __call__(self, *values: Any) -> HostVector:
         """A vector of these elements, converted as casts convert; one number fills them all."""
         if not isinstance(self.element, Scalar):
-            raise CubeError(f"{self!r} has no type of its own: write Vector[f32, {self.count}](…)")
+            raise CubeError(
+                f"{self!r} has no type of its own\n  help: write Vector[f32, {self.count}](…)"
+            )
         items = list(_flat(values))
         if len(items) == 1:
             items *= self.count
         if len(items) != self.count:
-            raise CubeError(f"{self!r} has {self.count} elements, got {len(items)}")
+            raise CubeError(
+                f"{self!r} has {self.count} elements, got {len(items)}\n"
+                "  help: give each of them, or one number for all"
+            )
         return HostVector(host_cast(item, self.element) for item in items)
 
     def __repr__(self) -> str:

@@ -72,7 +72,10 @@ def build(frame: Frame, target: Any, call: Call) -> Value | None:
     if annotation.variable is not None:
         element = frame.generics.get(annotation.variable.__name__)
     if element is None or call.keywords:
-        raise frame.error(CubeTypeError, f"{call.name} needs a type and elements", call.node)
+        raise frame.error(
+            CubeTypeError, f"{call.name} needs a type and elements", call.node,
+            f"write Vector[f32, {annotation.count}](…), elements by position",
+        )  # fmt: skip
     operands = _elements(frame, call.positional)
     if len(operands) == 1:
         operands *= annotation.count

@@ -53,7 +53,9 @@ class ReferenceDevice(Device):
         try:
             octets = np.zeros(size + ALIGNMENT, dtype=np.uint8)
         except MemoryError as problem:
-            raise OutOfMemoryError(f"reference: no room for {size} bytes") from problem
+            raise OutOfMemoryError(
+                f"reference: no room for {size} bytes\n  help: work on parts, or let buffers go"
+            ) from problem
         start = -octets.ctypes.data % ALIGNMENT
         return HostMemory(owner=octets, address=octets.ctypes.data + start)
 

@@ -194,7 +194,8 @@ class Launcher:
         device = self._device or stream.device
         if memory_owner(device) is not memory_owner(stream.device):
             raise LaunchError(
-                f"the launch is on {device.name}, the stream is of {stream.device.name}"
+                f"the launch is on {device.name}, the stream is of {stream.device.name}\n"
+                f"  help: make a stream of it: cb.device({device.name!r}).stream()"
             )
 
         def launch_on_stream(*arguments: Any, **keywords: Any) -> None:
@@ -277,7 +278,8 @@ class Launcher:
             chosen = target_here(target) if isinstance(target, str) else target
             if not isinstance(chosen, Target):
                 raise ConfigError(
-                    f"a target cannot be {target!r}: expects a text such as 'opencl', or a Target"
+                    f"a target cannot be {target!r}: expects a text such as 'opencl', or a Target\n"
+                    "  help: leave it out for the target of the device"
                 )
         _, options = self._work.on(chosen.features, self._resolver.plane_dim)
         specialization, _ = self._resolver.specialize(options, values)

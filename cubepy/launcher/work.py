@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubepy import config, frontend
-from cubepy.errors import LaunchError, shown
+from cubepy.errors import LaunchError, did_you_mean, shown
 from cubepy.records import dataclass, replace
 from cubepy.runtime import (
     Grid,
@@ -34,7 +34,10 @@ class Work:
 
     def __post_init__(self) -> None:
         if self.check not in CHECKS:
-            raise LaunchError(f"check is {self.check!r}: expects one of {', '.join(CHECKS)}")
+            help = did_you_mean(str(self.check), CHECKS) or "leave it out for checked"
+            raise LaunchError(
+                f"check is {self.check!r}: expects one of {', '.join(CHECKS)}\n  help: {help}"
+            )
 
     @property
     def written(self) -> str:

@@ -298,7 +298,10 @@ class Device(ABC):
         `repeated` gives a function that launches so many times. The counts mean something beside
         each other only. RuntimeUnavailable where that is not to be had.
         """
-        raise RuntimeUnavailable(f"{self.name} does not tell how long each line of a kernel takes")
+        raise RuntimeUnavailable(
+            f"{self.name} does not tell how long each line of a kernel takes\n"
+            "  help: profile it on cpu"
+        )
 
     def native_kind(self, base: type) -> NativeKind | None:
         """A subclass of `base` whose calls are launches in machine code, or None if there is none.
@@ -375,7 +378,10 @@ class Runtime(ABC):
 
     def set_num_threads(self, count: int | None) -> None:
         """Use `count` of them from the next launch on; None for as many as are worth having."""
-        raise RuntimeUnavailable(f"launches of {self.name} use no threads of this process")
+        raise RuntimeUnavailable(
+            f"launches of {self.name} use no threads of this process\n"
+            "  help: only the device cpu has them"
+        )
 
     def assembly(self, artifact: Artifact) -> str:
         """The machine code of an artifact as text, on any machine; "" where there is none."""

@@ -123,6 +123,10 @@ class Buffer(_Referable):
 
     def to(self, device: Device) -> Buffer:
         """The same content on another device; this buffer itself if it is there."""
+        if not hasattr(device, "array"):  # the class of devices is above this file
+            raise ArgumentError(
+                f"a buffer goes to a Device, not to {device!r}\n  help: buffer.to(cb.device('cpu'))"
+            )
         return self if device is self.device else device.array(self.numpy())
 
 
@@ -139,13 +143,18 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
     try:
         element = np.dtype(dtype)
     except TypeError:
-        raise ArgumentError(f"no element type of kernels is {dtype!r}") from None
+        raise ArgumentError(
+            f"no element type of kernels is {dtype!r}\n  help: {_ELEMENTS}"
+        ) from None
     if not is_element(element):
-        raise ArgumentError(f"no element type of kernels is {element}")
+        raise ArgumentError(f"no element type of kernels is {element}\n  help: {_ELEMENTS}")
     extents = _extents(shape)
     size = math.prod(extents) * element.itemsize
     if size >= _MOST_BYTES:
-        raise OutOfMemoryError(f"{device.name}: no room for a buffer of shape {shown(extents)}")
+        raise OutOfMemoryError(
+            f"{device.name}: no room for a buffer of shape {shown(extents)}\n"
+            "  help: its bytes are more than an address reaches: work on parts"
+        )
     lease = device.pool.take(max(1, size))
     return Buffer(
         device=device,
@@ -159,6 +168,8 @@ def empty_buffer(device: Device, shape: int | tuple[int, ...], dtype: Any) -> Bu
     )
 
 
+# What to do about elements that kernels do not have.
+_ELEMENTS = "give a number or bool type of NumPy or ml_dtypes, for example np.float32"
 # What an address reaches.
 _MOST_BYTES = 1 << 63
 
@@ -180,14 +191,16 @@ def _extents(shape: object) -> tuple[int, ...]:
             "  help: give a whole number, or a tuple of them"
         ) from None
     if any(extent < 0 for extent in extents):
-        raise ArgumentError(f"a buffer cannot have the shape {shown(extents)}")
+        raise ArgumentError(
+            f"a buffer cannot have the shape {shown(extents)}\n  help: use numbers from 0 on"
+        )
     return extents
 
 
 def wrapped_buffer(device: Device, array: np.ndarray[Any, Any]) -> Buffer:
     """A buffer that is the memory of a host array, on a device that works on it."""
     if not is_element(array.dtype):
-        raise ArgumentError(f"no element type of kernels is {array.dtype}")
+        raise ArgumentError(f"no element type of kernels is {array.dtype}\n  help: {_ELEMENTS}")
     return Buffer(
         device=device,
         memory=device.wrap(array),

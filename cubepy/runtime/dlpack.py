@@ -50,7 +50,8 @@ def from_dlpack(value: Any, place: str) -> Array:
         array: Array = np.from_dlpack(relabelled)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(
-            f"{place}: {type(value).__name__} does not hand out its memory: {error}"
+            f"{place}: {type(value).__name__} does not hand out its memory: {error}\n"
+            "  help: make a NumPy array of it"
         ) from error
     return array if relabelled.dtype is None else array.view(relabelled.dtype)
 

@@ -40,6 +40,15 @@ MOST_UNITS = 1 << 62
 MOST_ALONG = 1 << 53
 
 
+# How the sizes that messages speak of are written.
+_SHAPE = "write over(len(x)), or over((height, width))"
+_HOW = {
+    "cube_count": "write kernel[count, dim], with numbers or tuples: kernel[(4, 2), (32, 8)]",
+    "cube_dim": "write kernel[count, dim], with numbers or tuples: kernel[(4, 2), (32, 8)]",
+}
+_NEVER = "a size of 0 launches nothing: write max(0, n)"
+
+
 def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
     if getattr(sizes, "ndim", 0):
         raise LaunchError(f"{what} is an array\n  help: give its shape: x.shape, or len(x)")
@@ -49,11 +58,13 @@ def _numbers(sizes: Sizes, what: str) -> tuple[int, ...]:
         numbers = tuple(operator.index(size) for size in sizes)
     except TypeError as error:
         raise LaunchError(
-            f"{what} is {shown(sizes)}: expects a whole number or a tuple of up to three"
+            f"{what} is {shown(sizes)}: expects a whole number or a tuple of up to three\n"
+            f"  help: {_HOW.get(what, _SHAPE)}"
         ) from error
     if not 1 <= len(numbers) <= 3:
         raise LaunchError(
-            f"{what} is {shown(sizes)}: expects one to three numbers, got {len(numbers)}"
+            f"{what} is {shown(sizes)}: expects one to three numbers, got {len(numbers)}\n"
+            "  help: join axes, and take the subscripts apart in the kernel: over((a * b, c, d))"
         )
     return numbers
 
@@ -62,7 +73,7 @@ def triple(sizes: Sizes, what: str) -> Triple:
     """Sizes along x, y, z; missing ones are 1. `what` names them in errors."""
     numbers = _numbers(sizes, what)
     if any(number < 0 for number in numbers):
-        raise LaunchError(f"{what} is {shown(sizes)}: a size cannot be negative")
+        raise LaunchError(f"{what} is {shown(sizes)}: a size cannot be negative\n  help: {_NEVER}")
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
 
@@ -71,7 +82,10 @@ def shape_of(sizes: Sizes) -> tuple[int, ...]:
     """The shape of a launch over a shape, checked."""
     shape = _numbers(sizes, "the shape to run over")
     if any(extent < 0 for extent in shape):
-        raise LaunchError(f"the shape to run over is {shown(sizes)}: an extent cannot be negative")
+        raise LaunchError(
+            f"the shape to run over is {shown(sizes)}: an extent cannot be negative\n"
+            f"  help: {_NEVER}"
+        )
     return shape
 
 
@@ -80,12 +94,14 @@ def check_cube_dim(cube_dim: Triple, features: Features) -> None:
     units = math.prod(cube_dim)
     if units < 1:
         raise LaunchError(
-            f"cube_dim is {shown(cube_dim)}: a cube needs at least one unit along each axis"
+            f"cube_dim is {shown(cube_dim)}: a cube needs at least one unit along each axis\n"
+            "  help: write 1 where an axis is not used, as in (32, 1, 1)"
         )
     if units > features.max_cube_units:
         raise LaunchError(
             f"cube_dim {shown(cube_dim)} has {shown(units)} units, the device takes at most "
-            f"{features.max_cube_units} a cube"
+            f"{features.max_cube_units} a cube\n"
+            "  help: take smaller cubes and more of them"
         )
 
 
@@ -110,7 +126,10 @@ def grid_over(shape: tuple[int, ...], cube_dim: Triple) -> Grid:
 def _check_units(extent: Triple) -> None:
     """Refuse more units than an index can count."""
     if math.prod(extent) >= MOST_UNITS or max(extent) >= MOST_ALONG:
-        raise LaunchError(f"{shown(extent)} units along x, y, z are more than an index can count")
+        raise LaunchError(
+            f"{shown(extent)} units along x, y, z are more than an index can count\n"
+            "  help: let each unit do more, in a loop, or launch several times"
+        )
 
 
 def grid_of(cube_count: Triple, cube_dim: Triple) -> Grid:

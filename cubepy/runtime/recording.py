@@ -127,7 +127,7 @@ class Recording:
             if stream is not None and memory_owner(step.device) is not memory_owner(stream.device):
                 raise LaunchError(
                     f"a launch of the recording is for {step.device.name}, the stream is of "
-                    f"{stream.device.name}"
+                    f"{stream.device.name}\n  help: run it on a stream of that device"
                 )
         for step in self._steps:
             step.run(stream)
@@ -166,7 +166,10 @@ def recording_here() -> Recording | None:
 def capture() -> Iterator[Recording]:
     """Write the launches of this thread down instead of doing them."""
     if this_thread.recording is not None:
-        raise LaunchError("a capture is going on in this thread already")
+        raise LaunchError(
+            "a capture is going on in this thread already\n"
+            "  help: end that one first; several recordings can be run one after the other"
+        )
     recording = Recording()
     close_calls()
     this_thread.recording = recording

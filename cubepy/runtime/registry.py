@@ -59,6 +59,8 @@ _MOST_DIGITS = 18
 _NAME = r"(?P<runtime>[A-Za-z_]\w*)(?P<rest>(?:[:+].+)?)"
 
 
+_LOOK = "`cubepy doctor` shows what there is"
+
 Opener = Callable[[], Runtime]
 
 
@@ -68,7 +70,9 @@ def _parts(name: str) -> tuple[str, str]:
         return name, ""
     match = re.fullmatch(_NAME, name)
     if match is None:
-        raise RuntimeUnavailable(f"no device {name!r}: names are like cpu, opencl:1")
+        raise RuntimeUnavailable(
+            f"no device {name!r}: names are like cpu, opencl:1\n  help: {_LOOK}"
+        )
     return match["runtime"], match["rest"]
 
 
@@ -121,7 +125,10 @@ class Registry:
         try:
             return self._found[name]()
         except (ImportError, OSError) as error:
-            raise RuntimeUnavailable(f"the runtime {name!r} cannot be loaded: {error}") from error
+            raise RuntimeUnavailable(
+                f"the runtime {name!r} cannot be loaded: {error}\n"
+                "  help: `cubepy doctor` tells what each runtime needs"
+            ) from error
 
     def device(self, name: str) -> Device:
         """A device by name; the same one for the same name, until it is lost."""
@@ -137,18 +144,21 @@ class Registry:
         runtime, rest = _parts(name)
         devices = self.runtime(runtime).devices()
         if not devices:
-            raise RuntimeUnavailable(f"the runtime {runtime!r} has no device here")
+            raise RuntimeUnavailable(f"the runtime {runtime!r} has no device here\n  help: {_LOOK}")
         number, _, options = rest.removeprefix(":").partition("+")
         if (runtime, number) == ("cpu", "native"):
             number = ""
         if number and (not number.isdecimal() or runtime in NO_NUMBERS):
             return TargetedDevice(devices[0], name, Target.parse(name))
         if len(number) > _MOST_DIGITS:
-            raise RuntimeUnavailable(f"no device {name[:40]}…: a number of {len(number)} digits")
+            raise RuntimeUnavailable(
+                f"no device {name[:40]}…: a number of {len(number)} digits\n  help: {_LOOK}"
+            )
         position = int(number or 0)
         if position >= len(devices):
             raise RuntimeUnavailable(
-                f"no device {name!r}: the runtime {runtime!r} has {len(devices)} here"
+                f"no device {name!r}: the runtime {runtime!r} has {len(devices)} here\n"
+                f"  help: {_LOOK}"
             )
         found = devices[position]
         for setting in Target.parse(f"{runtime}+{options}").options if options else ():
@@ -213,7 +223,8 @@ def device(name: str | Device) -> Device:
         return name
     if not isinstance(name, str):
         raise ConfigError(
-            f"a device cannot be {name!r}: expects a name, as 'cpu' or 'opencl:1', or a Device"
+            f"a device cannot be {name!r}: expects a name, as 'cpu' or 'opencl:1', or a Device\n"
+            "  help: cb.device('cpu') gives a Device"
         )
     return registry().device(name)
 

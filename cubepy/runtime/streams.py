@@ -112,7 +112,10 @@ class WorkerStream(Stream):
         def timing() -> tuple[float, float]:
             event.await_quietly()  # what went wrong is for those who wait for results
             if not measured:
-                raise LaunchError("a launch on a stream was not done, and took no time")
+                raise LaunchError(
+                    "a launch on a stream was not done, and took no time\n"
+                    "  help: stream.sync() raises what kept it from being done"
+                )
             return measured[0]()
 
         return timing
@@ -164,7 +167,10 @@ class _Worker:
         item = _Item(work, HostEvent(stream))
         with self._changed:
             if self._finishing:
-                raise LaunchError("the interpreter is shutting down, and streams take no more work")
+                raise LaunchError(
+                    "the interpreter is shutting down, and streams take no more work\n"
+                    "  help: launch without a stream, or wait before the program ends"
+                )
             close_calls()
             self._pending.append(item)
             if self._thread is None:

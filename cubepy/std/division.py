@@ -7,7 +7,7 @@ Multiplication" (PLDI 1994), figure 4.1.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 import cubepy as cb
 from cubepy.errors import ArgumentError
@@ -38,6 +38,11 @@ class FastDivmod:
     @classmethod
     def of(cls, divisor: int) -> FastDivmod:
         """For a divisor from 1 to 2**32 - 1."""
+        if not isinstance(divisor, SupportsIndex):
+            raise ArgumentError(
+                f"FastDivmod divides by a whole number, not by {divisor!r}\n"
+                "  help: for example FastDivmod.of(7); for other divisors write // and %"
+            )
         if not 0 < divisor < 2**32:
             raise ArgumentError(
                 f"FastDivmod divides by 1 to 4294967295, not by {divisor}\n"

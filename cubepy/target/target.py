@@ -7,8 +7,10 @@ after `+`: `cpu:x86-64-v3+gang=8` fixes the gang width of the CPU code generator
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cubepy import ir
-from cubepy.errors import ConfigError
+from cubepy.errors import ConfigError, did_you_mean
 from cubepy.records import dataclass, field, replace
 from cubepy.target.features import Features, features_of
 from cubepy.target.switches import OPTIMIZATIONS
@@ -41,12 +43,11 @@ class Target:
         head, *settings = text.split("+")
         language, _, machine = head.partition(":")
         if language not in LANGUAGES:
-            raise ConfigError(f"no target {text!r}: known are {', '.join(LANGUAGES)}")
+            raise _unknown(f"no target {text!r}", language, LANGUAGES)
         options = tuple(sorted(_option(setting, text) for setting in settings))
         for name, _ in options:
             if name not in OPTIONS.get(language, (name,)):
-                known = ", ".join(OPTIONS[language])
-                raise ConfigError(f"target {text!r}: no option {name!r}: known are {known}")
+                raise _unknown(f"target {text!r}: no option {name!r}", name, OPTIONS[language])
         _check_switches(dict(options).get("without", ""), text)
         return Target(
             language=language,
@@ -108,15 +109,23 @@ class Target:
         return "+".join((head, *(f"{name}={value}" for name, value in self.options)))
 
 
+def _unknown(what: str, name: str, known: Iterable[str]) -> ConfigError:
+    names = list(known)
+    help = did_you_mean(name, names) or "write one of these"
+    return ConfigError(f"{what}: known are {', '.join(names)}\n  help: {help}")
+
+
 def _option(setting: str, text: str) -> tuple[str, str]:
     name, equals, value = setting.partition("=")
     if not (name and equals and value):
-        raise ConfigError(f"target {text!r}: options are written name=value, not {setting!r}")
+        raise ConfigError(
+            f"target {text!r}: options are written name=value, not {setting!r}\n"
+            "  help: for example reference+races=all"
+        )
     return name, value
 
 
 def _check_switches(without: str, text: str) -> None:
     for name in without.split(",") if without else ():
         if name not in OPTIMIZATIONS:
-            known = ", ".join(OPTIMIZATIONS)
-            raise ConfigError(f"target {text!r}: no optimisation {name!r}: known are {known}")
+            raise _unknown(f"target {text!r}: no optimisation {name!r}", name, OPTIMIZATIONS)

@@ -56,7 +56,9 @@ def wrap(array: np.ndarray[Any, Any]) -> HostMemory:
 def allocate(size: int) -> HostMemory:
     """Memory of arbitrary content, aligned to 64 bytes; raises OutOfMemoryError."""
     if size > _all_bytes():  # the system may promise it, and end the process when it is used
-        raise OutOfMemoryError(f"cpu: no room for {size} bytes, this machine has {_all_bytes()}")
+        raise OutOfMemoryError(
+            f"cpu: no room for {size} bytes, this machine has {_all_bytes()}\n  help: work on parts"
+        )
     try:
         return _map_huge(size) if _has_huge_pages(size) else _take_from_numpy(size)
     except (MemoryError, ValueError, OverflowError, OSError) as error:

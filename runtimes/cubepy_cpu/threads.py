@@ -81,7 +81,10 @@ def set_num_threads(count: int | None) -> None:
     except TypeError:
         acceptable = False
     if not acceptable:
-        raise ArgumentError(f"set_num_threads takes a number from 1 up, or None, not {count!r}")
+        raise ArgumentError(
+            f"set_num_threads takes a number from 1 up, or None, not {count!r}\n"
+            "  help: None gives one thread a processor"
+        )
     with _state.lock:
         _state.requested = count
         pool = _take_pool()

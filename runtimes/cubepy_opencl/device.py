@@ -124,7 +124,8 @@ class OpenclDevice(Device):
         limit = self._device.max_mem_alloc_size
         if size > limit:
             raise OutOfMemoryError(
-                f"{self.name}: {size} bytes are more than the {limit} that one buffer may have"
+                f"{self.name}: {size} bytes are more than the {limit} that one buffer may have\n"
+                "  help: work on parts, each in a buffer of its own"
             )
         with explained(f"{self.name}: allocating {size} bytes", self):
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, -(-max(size, 1) // 64) * 64)

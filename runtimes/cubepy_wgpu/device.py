@@ -130,7 +130,8 @@ class WgpuDevice(Device):
         )
         if size > limit:
             raise OutOfMemoryError(
-                f"{self.name}: {size} bytes are more than the {limit} that one buffer may have"
+                f"{self.name}: {size} bytes are more than the {limit} that one buffer may have\n"
+                "  help: work on parts, each in a buffer of its own"
             )
         with self._driver(f"{self.name}: allocating {size} bytes") as device:
             return device.create_buffer(size=-(-max(size, 1) // _ROUNDED) * _ROUNDED, usage=_USES)

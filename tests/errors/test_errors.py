@@ -79,6 +79,22 @@ def test_every_message_has_a_kernel() -> None:
     assert told == {path.stem for path in CASES}
 
 
+# Messages about what no user of kernels has written.
+_OWN_TEXT = {
+    "ir_text_of_no_op": "it shows the text and what is expected there",
+    "ir_that_is_ill_formed": "a bug of cubepy, with the kernel attached",
+}
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_complaint_says_what_to_do(path: Path) -> None:
+    """Of several complaints in one message each does."""
+    kind, _, text = path.with_suffix(".txt").read_text(encoding="utf-8").partition("\n")
+    complaints = text.split("\n\n") if ": error: " in text else [text]
+    helpless = [each for each in complaints if "\n  help: " not in each]
+    assert bool(helpless) == (path.stem in _OWN_TEXT), (kind, helpless)
+
+
 def test_the_traceback_ends_at_the_kernel() -> None:
     module = imported(FOLDER / "misspelt_in_a_helper.py")
     source = frontend.capture(module.kernel)

@@ -39,7 +39,8 @@ def test_a_failed_assertion_names_unit_and_values(device: str) -> None:
     out = np.zeros_like(values)
     with pytest.raises(AssertionFailed) as caught:
         all_below.launch(values, 10.0, out, cube_count=8, cube_dim=25, device=device)
-    first, shown, _ = str(caught.value).splitlines()
+    first, shown, _, advice = str(caught.value).splitlines()
+    assert advice.startswith("  help: ")
     assert first.partition(": error: ")[2] == (
         "all_below: the assertion does not hold in unit 2 of cube 3: 12.25 at 77 is not below 10.0"
     )
