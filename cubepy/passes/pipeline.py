@@ -117,6 +117,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         flatten_positions,
         inline_cooperation,
         inline_memory,
+        nest_early_returns,
         *_FOR_SOURCE_TEXT,
         share_subexpressions,
         eliminate_dead_code,

@@ -155,7 +155,13 @@ class Device(ABC):
     @functools.cached_property
     def pool(self) -> MemoryPool:
         """Where buffers and temporary copies get their memory from."""
-        return MemoryPool(self.alloc)
+        return MemoryPool(self.alloc, self.let_go)
+
+    def let_go(self) -> None:
+        """Keep no memory alive for launches that may come, for the pool gives some of it up. By
+        default none is kept.
+        """
+        return
 
     def memory_stats(self) -> MemoryStats:
         """What the pool holds."""

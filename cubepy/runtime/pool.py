@@ -78,10 +78,16 @@ class Lease:
 
 
 class MemoryPool:
-    """The pool above one device's `allocate`. Safe to use from several threads."""
+    """The pool above one device's `allocate`. Safe to use from several threads.
 
-    def __init__(self, allocate: Callable[[int], Any]) -> None:
+    `let_go` is called when blocks are given up, for whoever else may keep them alive.
+    """
+
+    def __init__(
+        self, allocate: Callable[[int], Any], let_go: Callable[[], None] = lambda: None
+    ) -> None:
         self._allocate = allocate
+        self._let_go = let_go
         self._lock = threading.RLock()
         self._returned: deque[tuple[Any, Uses, int, bool]] = deque()
         self._idle: dict[int, list[tuple[Any, Uses]]] = {}
@@ -125,18 +131,23 @@ class MemoryPool:
 
     def _collect(self) -> None:
         """Take back what was let go since."""
+        given_up = False
         while self._returned:
             memory, uses, size, persistent = self._returned.popleft()
             self._in_use -= size
             self._blocks -= 1
             if persistent:
                 self._persistent -= size
+                given_up = True
             else:
                 waiting = self._idle.pop(size, [])
                 waiting.append((memory, uses))
                 self._idle[size] = waiting
                 self._waiting += size
-        self._trim(max(ALWAYS_KEPT, self._peak))
+        limit = max(ALWAYS_KEPT, self._peak)
+        if given_up or self._waiting > limit:
+            self._trim(limit)
+            self._let_go()
 
     def _trim(self, limit: int) -> None:
         """Give up blocks of the sizes that were not used for longest, until the rest fits."""
@@ -151,6 +162,7 @@ class MemoryPool:
     def _drop_idle(self) -> int:
         freed, self._waiting = self._waiting, 0
         self._idle.clear()
+        self._let_go()
         return freed
 
     def cleanup(self) -> int:

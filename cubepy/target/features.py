@@ -41,7 +41,8 @@ class Features:
 
     For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
     most units of a launch, and elements along an axis (0: as many as an index counts).
-    `most_buffers`: storage buffers that a kernel may have. `doubles`: functions may use f64, u64.
+    `most_buffers`: storage buffers that a kernel may have. `doubles`: functions may use f64, u64;
+    `fma_doubles`: one rounding of f64 too.
     """
 
     plane_dim: int = 4
@@ -69,6 +70,7 @@ class Features:
     index_limit: int = 0
     most_buffers: int = 1 << 16
     doubles: bool = False
+    fma_doubles: bool = False
 
     def emulates_planes(self, plane_dim: int) -> bool:
         """Whether planes of this size go through memory of the cube, and need all its units."""

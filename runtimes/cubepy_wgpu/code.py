@@ -11,6 +11,7 @@ import wgpu
 from cubepy.ir import BufferType
 from cubepy.target import ArrayGroup, Artifact, Extra, array_groups
 from cubepy_wgpu.clock import Clock
+from cubepy_wgpu.commands import dispatch
 
 __all__ = ["Code"]
 
@@ -21,7 +22,8 @@ _USES = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
 class Code:
     """Launches of one kernel are encoded one after the other, under the device's lock.
 
-    `groups` are the arrays of each binding. A bind group is kept for the memories it was made of.
+    `groups` are the arrays of each binding. A bind group is kept for the memories it was made of,
+    until somebody says that they are to go.
     """
 
     def __init__(self, device: Any, pipeline: Any, artifact: Artifact, clock: Clock | None) -> None:
@@ -49,14 +51,12 @@ class Code:
             if self._written != (words, first):
                 queue.write_buffer(self._block, 0, words + _EXTRAS.pack(*first, 0))
                 self._written = (words, first)
-            encoder = self._device.create_command_encoder()
             stamped = self._clock.wanted() if self._clock else None
-            work = encoder.begin_compute_pass(timestamp_writes=stamped)
-            work.set_pipeline(self._pipeline)
-            work.set_bind_group(0, bound)
-            work.dispatch_workgroups(*count)
-            work.end()
-            queue.submit([encoder.finish()])
+            dispatch(self._device, self._pipeline, bound, count, stamped)
+
+    def let_go(self) -> None:
+        """Keep no memory alive."""
+        self._given = ([], None)
 
     def _bound(self, memories: list[Any]) -> Any:
         before, bound = self._given

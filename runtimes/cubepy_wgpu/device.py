@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -63,6 +64,7 @@ class WgpuDevice(Device):
         self._number = number
         stays_behind(self)
         self._lock = threading.RLock()
+        self._codes: weakref.WeakSet[Code] = weakref.WeakSet()
 
     def anew(self) -> WgpuDevice:
         """The same adapter opened again, which knows nothing of this one's memory and kernels."""
@@ -160,6 +162,12 @@ class WgpuDevice(Device):
             np.uint8
         )
 
+    def let_go(self) -> None:
+        """Bind groups hold memories, each kernel that of its last launch."""
+        with self._lock:
+            for code in self._codes:
+                code.let_go()
+
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
         """Host memory is never used as it is."""
         raise NotImplementedError
@@ -171,6 +179,7 @@ class WgpuDevice(Device):
         with self._driver(artifact.kernel_name) as device:
             pipeline = build(device, artifact)
             code = Code(device, pipeline, artifact, self._clock)
+            self._codes.add(code)
             return LoadedKernel(artifact=artifact, handle=code)
 
     def launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> None:

@@ -1,15 +1,16 @@
 """What a wgpu device can do, found by trying: what it announces are hints.
 
-Two small kernels are built and run when a device is first asked for its features. One divides,
-takes roots and fused products, meets denormals and the rewrites that compilers must not make; the
-other sees whether subgroups have one size and follow the order of the units. The answers are kept
-in the disk store under the driver's version.
+Small kernels are built and run when a device is first asked for its features. One divides, takes
+roots and fused products, meets denormals and the rewrites that compilers must not make; one does
+the same with f64, if there is that; one sees whether subgroups have one size and follow the order
+of the units. The answers are kept in the disk store under the driver's version.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,26 @@ fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
     out[11u * n + i] = select(0.0, 1.0, x != x);
 }
 """
+_F64 = """
+@group(0) @binding(0) var<storage, read_write> out: array<f64>;
+@group(0) @binding(1) var<storage, read_write> a: array<f64>;
+@group(0) @binding(2) var<storage, read_write> b: array<f64>;
+@group(0) @binding(3) var<storage, read_write> narrow: array<f32>;
+@compute @workgroup_size(64)
+fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
+    let i = unit.x;
+    let n = arrayLength(&a);
+    if (i >= n) {
+        return;
+    }
+    out[i] = a[i] / b[i];
+    out[n + i] = sqrt(abs(a[i]));
+    out[2u * n + i] = a[i] * 0.5lf;
+    out[3u * n + i] = f64(narrow[i]);
+    out[5u * n + i] = fma(a[i], b[i], -a[i]);
+    out[4u * n + i] = f64(u64(bitcast<u32>(narrow[i])) * 5lu % 4294967296lu);
+}
+"""
 # Units of the cubes that are tried, the last plane of one of them not full.
 _CUBES = (64, 96, 40)
 _PLANES = """
@@ -86,8 +107,9 @@ def features_of_device(adapter: Any, device: Any) -> Features:
     found = probed(adapter, device)
     limits = dict(device.limits)
     plane = int(found["plane_dim"])
+    known = features_of("wgsl", "naga")
     return replace(
-        features_of("wgsl", "naga"),
+        known,
         plane_dim=plane,
         plane_sizes=frozenset({plane} if plane > 1 else ()),
         shuffle="subgroupShuffle" if plane > 1 else "",
@@ -100,7 +122,9 @@ def features_of_device(adapter: Any, device: Any) -> Features:
         exact_division=bool(found["division"]),
         fma=bool(found["fma"]),
         pinned=not found["strict"],
-        doubles=set(device.features) >= _DOUBLES,
+        doubles=bool(found["doubles"]),
+        fma_doubles=bool(found["fma_doubles"]),
+        types=known.types | ({"f64"} if found["doubles"] else set()),
     )
 
 
@@ -108,7 +132,7 @@ def probed(adapter: Any, device: Any) -> dict[str, Any]:
     """What trying found out."""
     identity = identity_of(adapter)
     parts = [
-        ("probe", (_VERSION + _FLOATS + _PLANES).encode()),
+        ("probe", (_VERSION + _FLOATS + _F64 + _PLANES).encode()),
         ("driver", identity.encode()),
         ("features", " ".join(sorted(device.features)).encode()),
     ]
@@ -121,7 +145,7 @@ def _tried(adapter: Any, device: Any) -> bytes:
     floats = _floats(device)
     if not floats["denormals"]:
         logger.warning("%s: arithmetic of f32 flushes denormals", adapter.info["device"])
-    found = {**floats, "plane_dim": _plane_dim(adapter, device)}
+    found = {**floats, "plane_dim": _plane_dim(adapter, device), **_doubles(device)}
     return json.dumps(found, sort_keys=True).encode()
 
 
@@ -155,6 +179,35 @@ def _floats(device: Any) -> Mapping[str, bool]:
     out = np.zeros(FLOAT_RESULTS * a.size, np.float32)
     made = _run(device, _FLOATS, -(-a.size // 64), out, a, b)
     return float_findings(a, b, made.reshape(FLOAT_RESULTS, -1))
+
+
+def _doubles(device: Any) -> Mapping[str, bool]:
+    """Whether f64 and u64 are there, and compute as they should; whether fused products do."""
+    none = {"doubles": False, "fma_doubles": False}
+    if not set(device.features) >= _DOUBLES:
+        return none
+    narrow, _ = float_operands()
+    random = np.random.default_rng(8)
+    a, b = random.integers(0, 1 << 64, (2, narrow.size), dtype=np.uint64).view(np.float64)
+    a[:1024], b[:1024] = random.uniform(0.5, 2.0, (2, 1024))
+    a[1024:2048] = 5e-324 * random.integers(1, 1 << 50, 1024)
+    with np.errstate(all="ignore"):
+        multiples = narrow.view(np.uint32).astype(np.uint64) * 5 % (1 << 32)
+        wide = narrow.astype(np.float64)  # a NaN that signals is no news
+        wanted = np.array([a / b, np.sqrt(np.abs(a)), a * 0.5, wide, multiples.astype(np.float64)])
+    out = np.zeros((len(wanted) + 1, a.size))
+    try:
+        made = _run(device, _F64, -(-a.size // 64), out, a, b, narrow)
+    except BackendError:
+        return none
+    *others, fused = made.reshape(out.shape)
+    exact = [
+        float(Fraction(x) * Fraction(y) - Fraction(x)) for x, y in zip(a[:256], b, strict=False)
+    ]
+    return {
+        "doubles": np.array_equal(others, wanted, equal_nan=True),
+        "fma_doubles": fused[:256].tolist() == exact,
+    }
 
 
 def _plane_dim(adapter: Any, device: Any) -> int:

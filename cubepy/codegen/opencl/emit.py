@@ -14,6 +14,7 @@ from cubepy.codegen.structured import (
     SourceWriter,
     buffer_sizes,
     field_of,
+    name_parameters,
     primary,
     pure_functions,
     refuse_types,
@@ -59,7 +60,7 @@ class _Emission:
         self.names = Names(RESERVED)
         self.entry = self.names.fresh(kernel.name)
         self.language = OpenclKernel(kernel, target, self.names)
-        self.params = [self.names.fresh(param.name) for param in kernel.params]
+        self.params = name_parameters(self.names, kernel.params)
         for function in kernel.functions:
             short = function.name.removeprefix("std.")
             self.language.functions[function.name] = self.names.fresh(short)
@@ -120,8 +121,8 @@ class _Emission:
         language.current_function = language.functions[function.name]
         values: dict[Op, Expression] = {}
         declared: list[str] = []
-        for param in function.params:
-            name = names.fresh(param.name)
+        named = name_parameters(names, function.params)
+        for param, name in zip(function.params, named, strict=True):
             if isinstance(param.type, Scalar):
                 values[param] = primary(name)
                 declared.append(f"{register_type(param.type)} {name}")

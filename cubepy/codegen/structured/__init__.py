@@ -14,7 +14,7 @@ from cubepy.codegen.structured.expression import (
     primary,
     unary,
 )
-from cubepy.codegen.structured.fields import field_of
+from cubepy.codegen.structured.fields import field_of, name_parameters
 from cubepy.codegen.structured.kernel_language import KernelLanguage
 from cubepy.codegen.structured.language import Language
 from cubepy.codegen.structured.names import HELPER, Names, identifier
@@ -22,6 +22,7 @@ from cubepy.codegen.structured.notes import BY_EXCHANGE
 from cubepy.codegen.structured.positions import Positions, number
 from cubepy.codegen.structured.purity import pure_functions
 from cubepy.codegen.structured.refusals import need_feature, refuse_types, unsupported
+from cubepy.codegen.structured.uses import used_in_loops
 from cubepy.codegen.structured.writer import SourceWriter
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "call",
     "field_of",
     "identifier",
+    "name_parameters",
     "need_feature",
     "number",
     "place_at",
@@ -49,4 +51,5 @@ __all__ = [
     "tests_of",
     "unary",
     "unsupported",
+    "used_in_loops",
 ]

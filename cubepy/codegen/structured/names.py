@@ -49,6 +49,19 @@ class Names:
         self._taken.add(name)
         return name
 
+    def reserve(self, name: str) -> None:
+        """Give a name to nobody."""
+        self._taken.add(name)
+
+    def family(self, hint: str, endings: Collection[str]) -> str:
+        """A name like `hint` that nobody has, nor one with an ending; those are given out too."""
+        while True:
+            name = self.fresh(hint)
+            others = {f"{name}{ending}" for ending in endings}
+            if self._taken.isdisjoint(others):
+                self._taken |= others
+                return name
+
     def inner(self) -> Names:
         """Names inside a function, none of which hides one given out so far."""
         return Names(self._taken)

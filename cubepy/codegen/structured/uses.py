@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cubepy.ir import Op, Region, ops, walk
 
-__all__ = ["stored_slots", "use_counts", "used_inside"]
+__all__ = ["stored_slots", "use_counts", "used_in_loops", "used_inside"]
 
 
 def use_counts(root: Region) -> dict[Op, int]:
@@ -21,6 +21,12 @@ def used_inside(op: Op) -> set[Op]:
     return {
         operand for region in op.regions for inner in walk(region) for operand in inner.operands
     }
+
+
+def used_in_loops(root: Region) -> set[Op]:
+    """What the loops of a region use, the bounds of those inside others included."""
+    loops = (op for op in walk(root) if op.opdef in (ops.FOR, ops.WHILE))
+    return {used for loop in loops for used in (*used_inside(loop), *loop.operands)}
 
 
 def stored_slots(op: Op) -> set[Op]:

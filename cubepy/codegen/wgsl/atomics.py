@@ -78,7 +78,7 @@ def _change(
     given: list[Expression], result: str, *, guarded: bool,
 ) -> None:  # fmt: skip
     if op.opdef is ops.ATOMIC_LOAD:
-        made = element_of(memory, body, place)
+        made = element_of(kernel.prelude, memory, body, place)
     else:
         made = _update(kernel, body, op, memory, place, given)
     if not guarded:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured import Expression, binary, call, primary
 from cubepy.codegen.wgsl.types import Machine, is_half, literal, machine_of
-from cubepy.ir import BOOL, F32, I64, U32, Scalar
+from cubepy.ir import BOOL, F32, F64, I64, U32, Scalar
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.prelude import Prelude
 
 __all__ = [
     "as_bits",
+    "as_pair",
     "bitcast",
     "cast",
     "from_bits",
@@ -21,6 +22,8 @@ __all__ = [
     "invoked",
     "low_word",
     "moved",
+    "of_f64",
+    "of_pair",
     "wrapped",
 ]
 
@@ -35,6 +38,11 @@ def helper(prelude: Prelude, name: str, *arguments: Expression) -> Expression:
 def invoked(name: str, *arguments: Expression) -> Expression:
     """A call in which no `<` of one argument and `>` of another look like a list of types."""
     return call(name, *map(_apart, arguments))
+
+
+def of_f64(name: str, machine: Machine) -> str:
+    """What a function of floats is called for values of this kind."""
+    return f"{name}_f64" if machine is Machine.F64 else name
 
 
 def _apart(argument: Expression) -> Expression:
@@ -105,12 +113,13 @@ def cast(
         return helper(
             prelude, f"cb_narrow_{target}", _as_odd_float(prelude, source, machine, value)
         )
-    if source is F32:
-        return value if target is F32 else _as_integer(prelude, target, wanted, value)
-    if target is F32:
+    if source.is_float and not target.is_float:
+        return _as_integer(prelude, source, target, wanted, value)
+    if target.is_float:
         if machine is Machine.PAIR:
-            return helper(prelude, f"cb_f32_of_{_sixty_four(source)}", value)
-        return invoked("f32", value)
+            return helper(prelude, f"cb_{target}_of_{_sixty_four(source)}", value)
+        narrower = source is F64 and target is F32
+        return helper(prelude, "cb_f32_of_f64", value) if narrower else invoked(str(target), value)
     return _integers(prelude, source, machine, target, wanted, value)
 
 
@@ -124,12 +133,14 @@ def _of_bool(prelude: Prelude, target: Scalar, wanted: Machine, value: Expressio
         return invoked("select", primary("0u"), one, value)
     if wanted is Machine.PAIR:
         return call("vec2<u32>", invoked("u32", value), primary("0u"))
+    if wanted is Machine.F64:
+        return invoked("select", literal(F64, 0.0), literal(F64, 1.0), value)
     return invoked(wanted.value, value)
 
 
 def _as_bool(prelude: Prelude, machine: Machine, value: Expression) -> Expression:
-    if machine is Machine.F32:
-        return helper(prelude, "cb_nonzero", value)
+    if machine in (Machine.F32, Machine.F64):
+        return helper(prelude, of_f64("cb_nonzero", machine), value)
     if machine is Machine.PAIR:
         return call("any", binary("!=", value, primary("vec2<u32>(0u, 0u)")))
     return binary("!=", value, primary("0" if machine is Machine.I32 else "0u"))
@@ -141,20 +152,24 @@ def _as_odd_float(
     """A number as a float from which one more rounding to a half is right."""
     if machine is Machine.F32:
         return value
+    if machine is Machine.F64:
+        return helper(prelude, "cb_odd_of_f64", value)
     if source.bits <= 16:
         return invoked("f32", value)
     wide = moved(prelude, machine, Machine.PAIR, value)
     return helper(prelude, f"cb_odd_of_{_sixty_four(source)}", wide)
 
 
-def _as_integer(prelude: Prelude, target: Scalar, wanted: Machine, value: Expression) -> Expression:
+def _as_integer(
+    prelude: Prelude, source: Scalar, target: Scalar, wanted: Machine, value: Expression
+) -> Expression:
     if target.bits == 64:
-        made = helper(prelude, f"cb_{_sixty_four(target)}_of_f32", value)
+        made = helper(prelude, f"cb_{_sixty_four(target)}_of_{source}", value)
         return moved(prelude, Machine.PAIR, wanted, made)
     ends = [primary(literal(target, target.maximum).text)]
     if target.is_signed:
         ends.insert(0, primary(literal(target, target.minimum).text))
-    return helper(prelude, f"cb_{machine_of(target).value}_of_f32", value, *ends)
+    return helper(prelude, f"cb_{machine_of(target).value}_of_{source}", value, *ends)
 
 
 def _integers(
@@ -177,8 +192,23 @@ def bitcast(
 ) -> Expression:  # fmt: skip
     """The same bits as another type."""
     if source.bits == 64:
-        return moved(prelude, machine, wanted, value)
+        pair = as_pair(prelude, machine, value)
+        return of_pair(prelude, wanted, pair)
     return from_bits(target, as_bits(source, value))
+
+
+def as_pair(prelude: Prelude, machine: Machine, value: Expression) -> Expression:
+    """A value of 64 bits as a pair of words."""
+    if machine is Machine.F64:
+        return helper(prelude, "cb_pair_of_f64", value)
+    return moved(prelude, machine, Machine.PAIR, value)
+
+
+def of_pair(prelude: Prelude, wanted: Machine, pair: Expression) -> Expression:
+    """A value of 64 bits from a pair of words."""
+    if wanted is Machine.F64:
+        return helper(prelude, "cb_f64_of_pair", pair)
+    return moved(prelude, Machine.PAIR, wanted, pair)
 
 
 def as_bits(scalar: Scalar, value: Expression) -> Expression:

@@ -4,6 +4,8 @@ map.
 
 from __future__ import annotations
 
+import re
+
 from cubepy.codegen.structured import (
     Body,
     Expression,
@@ -11,10 +13,12 @@ from cubepy.codegen.structured import (
     SourceWriter,
     buffer_sizes,
     field_of,
+    name_parameters,
     primary,
     pure_functions,
     refuse_types,
     unsupported,
+    used_in_loops,
 )
 from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
 from cubepy.codegen.wgsl.memory import Memory
@@ -77,13 +81,16 @@ class _Emission:
         self.names = Names(RESERVED)
         self.entry = self.names.fresh(kernel.name)
         self.language = WgslKernel(kernel, target, self.names)
-        self.params = [self.names.fresh(param.name) for param in kernel.params]
+        for extra in Extra:
+            self.names.reserve(extra.name.lower())
+        self.params = name_parameters(self.names, kernel.params)
         for function in kernel.functions:
             short = function.name.removeprefix("std.")
             self.language.functions[function.name] = self.names.fresh(short)
         self.pure = pure_functions(kernel)
+        self.looped = used_in_loops(kernel.body)
         self.buffers: list[_Buffer] = []
-        self.starts: Lines = []
+        self.starts: dict[str, str] = {}
 
     def artifact(self) -> Artifact:
         """Everything put together."""
@@ -119,12 +126,25 @@ class _Emission:
             if isinstance(param.type, BufferType):
                 self._bind(param, name, "", words=False, atomic=False)
             else:
-                field = primary(f"launch.{name}")
-                values[param] = primary(f"(launch.{name} != 0)") if param.type is BOOL else field
+                values[param] = self._scalar(param, name)
         for group in array_groups(self.abi, self.access):
             self._buffer(group)
         self._write(writer, self.names, self.kernel, values)
         return writer
+
+    def _scalar(self, param: Op, name: str) -> Expression:
+        """A scalar argument: the word of the launch, read before a loop where one asks for it, for
+        compilers do not take it out.
+        """
+        field = f"(launch.{name} != 0)" if param.type is BOOL else f"launch.{name}"
+        if param not in self.looped:
+            return primary(field)
+        self._first(name, field)
+        return primary(name)
+
+    def _first(self, name: str, text: str) -> None:
+        """A name for what is computed before anything else, if the kernel asks for it."""
+        self.starts[name] = text
 
     def _write(
         self, writer: SourceWriter, names: Names, owner: Kernel | Function,
@@ -157,7 +177,11 @@ class _Emission:
 
     def _bind(self, param: Op, name: str, buffer: str, *, words: bool, atomic: bool) -> None:
         assert isinstance(param.type, BufferType)
-        extents, strides = buffer_sizes(param.type, name, "launch.")
+        looped = param in self.looped
+        extents, strides = buffer_sizes(param.type, name, "" if looped else "launch.")
+        if looped:
+            for size in (*extents, *(each for each in strides if each.startswith(name))):
+                self._first(size, f"launch.{size}")
         memory = Memory(
             name=buffer,
             type=param.type,
@@ -174,7 +198,7 @@ class _Emission:
         places = scalar.size.bit_length() - 1
         offset = f"launch.{name}_offset"
         moved = f"{offset} >> {places}u" if places else offset
-        self.starts.append((f"    let {name}_start = i32({moved});", UNKNOWN))
+        self._first(f"{name}_start", f"i32({moved})")
 
     def _function(self, function: Function) -> Lines:
         names = self.names.inner()
@@ -182,8 +206,8 @@ class _Emission:
         language.current_function = language.functions[function.name]
         values: dict[Op, Expression] = {}
         declared: list[str] = []
-        for param in function.params:
-            name = names.fresh(param.name)
+        named = name_parameters(names, function.params)
+        for param, name in zip(function.params, named, strict=True):
             assert isinstance(param.type, Scalar)
             values[param] = primary(name)
             declared.append(f"{name}: {machine_of(param.type).value}")
@@ -270,9 +294,18 @@ class _Emission:
             "    @builtin(local_invocation_index) unit: u32,",
             ") {",
         ]
-        starts = [line for line in self.starts if line[0].split()[1] in written]
+        starts = [
+            (f"    let {name} = {text};", UNKNOWN)
+            for name, text in self.starts.items()
+            if _asks(written, name)
+        ]
         opening = [(each, self.kernel.loc) for each in head]
         return [*opening, *starts, *body.lines, ("}", UNKNOWN)]
+
+
+def _asks(text: str, name: str) -> bool:
+    """Whether a text speaks of a name, and not of a field called so."""
+    return re.search(rf"(?<![\w.]){name}\b", text) is not None
 
 
 def _result_type(name: str, result: Type) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured import Body, Expression, binary, call, primary, unary
-from cubepy.codegen.wgsl.conversions import helper
-from cubepy.codegen.wgsl.types import is_half
-from cubepy.ir import BOOL, Op, Scalar, ops
+from cubepy.codegen.wgsl.conversions import helper, of_f64
+from cubepy.codegen.wgsl.types import is_half, machine_of
+from cubepy.ir import BOOL, F32, F64, Op, Scalar, ops
 from cubepy.target import Topic
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def float_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expr
     else:
         given, emit = [*operands], FLOATS[name]
     if name in _ROUNDED or name in _COMPARED:
-        given = _apart(kernel, op, given)
+        given = _apart(kernel, op, scalar, given)
     made = emit(kernel, op, given)
     if op.type is BOOL:
         held = kernel.pins(op) and name in _COMPARED
@@ -55,10 +55,14 @@ def float_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expr
     pinned = name in _ROUNDED and kernel.pins(op) and kernel.feeds_a_float(op)
     if pinned:
         kernel.notes.add(Topic.VALUE, op, PINNED)
-    return helper(kernel.prelude, "cb_pin", made) if pinned else made
+    return _pinned(kernel, scalar, made) if pinned else made
 
 
-def _apart(kernel: WgslKernel, op: Op, given: list[Expression]) -> list[Expression]:
+def _pinned(kernel: WgslKernel, scalar: Scalar, value: Expression) -> Expression:
+    return helper(kernel.prelude, of_f64("cb_pin", machine_of(scalar)), value)
+
+
+def _apart(kernel: WgslKernel, op: Op, scalar: Scalar, given: list[Expression]) -> list[Expression]:
     """Operands that no compiler knows: not the same one twice, no 0 and no 1."""
     if not kernel.pins(op):
         return given
@@ -69,7 +73,7 @@ def _apart(kernel: WgslKernel, op: Op, given: list[Expression]) -> list[Expressi
         # two loads may be one to a compiler, which then knows what their difference is
         alike = number == 1 and name in _KNOWN_OF_EQUALS and operand.opdef.name not in _ROUNDED
         if tempting or operand in op.operands[:number] or (alike and not constant):
-            given[number] = helper(kernel.prelude, "cb_pin", given[number])
+            given[number] = _pinned(kernel, F32 if is_half(scalar) else scalar, given[number])
     return given
 
 
@@ -78,28 +82,40 @@ def _symbol(symbol: str) -> Emit:
 
 
 def _helper(name: str) -> Emit:
-    return lambda kernel, op, given: helper(kernel.prelude, name, *given)
+    return lambda kernel, op, given: helper(kernel.prelude, _for(op, name), *given)
+
+
+def _for(op: Op, name: str) -> str:
+    """The function for the type of an op's operands."""
+    scalar = op.operands[-1].type
+    assert isinstance(scalar, Scalar)
+    return of_f64(name, machine_of(scalar))
+
+
+def _is_double(op: Op) -> bool:
+    """Devices have f64 only if they divide and take roots of it right."""
+    return op.operands[-1].type is F64
 
 
 def _quotient(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
-    if kernel.features.exact_division:
+    if kernel.features.exact_division or _is_double(op):
         return binary("/", *given)
     kernel.notes.add(Topic.VALUE, op, IN_INTEGERS.format("/"))
     return helper(kernel.prelude, "cb_div", *given)
 
 
 def _root(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
-    if kernel.features.exact_division:
+    if kernel.features.exact_division or _is_double(op):
         return call("sqrt", *given)
     kernel.notes.add(Topic.VALUE, op, IN_INTEGERS.format("sqrt"))
     return helper(kernel.prelude, "cb_sqrt", *given)
 
 
 def _fused(kernel: WgslKernel, op: Op, given: Operands) -> Expression:
-    if kernel.features.fma:
+    if kernel.features.fma_doubles if _is_double(op) else kernel.features.fma:
         return call("fma", *given)
     kernel.notes.add(Topic.VALUE, op, IN_INTEGERS.format("fma"))
-    return helper(kernel.prelude, "cb_fma", *given)
+    return helper(kernel.prelude, _for(op, "cb_fma"), *given)
 
 
 FLOATS: Mapping[str, Emit] = {

@@ -146,7 +146,7 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
 
     def _noted(self, expression: Expression) -> Expression:
         if expression.text.startswith("cb_bits"):
-            self.prelude.need("cb_bits")
+            self.prelude.need(expression.text.partition("(")[0])
         return expression
 
     def constant(self, scalar: Scalar, name: str, value: str) -> str:

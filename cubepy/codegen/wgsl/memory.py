@@ -24,10 +24,12 @@ from cubepy.codegen.structured import (
 )
 from cubepy.codegen.wgsl.conversions import (
     as_bits,
+    as_pair,
     from_bits,
     helper,
     invoked,
     low_word,
+    of_pair,
 )
 from cubepy.codegen.wgsl.types import Machine, literal, machine_of
 from cubepy.ir import BOOL, MemoryType, Op, Scalar
@@ -35,6 +37,7 @@ from cubepy.records import dataclass
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
+    from cubepy.codegen.wgsl.prelude import Prelude
 
 __all__ = [
     "Memory",
@@ -130,7 +133,7 @@ def word_of(memory: Memory, number: Expression) -> Expression:
     return primary(f"atomicLoad(&{place})" if memory.atomic else place, number)
 
 
-def element_of(memory: Memory, body: Body, place: Expression) -> Expression:
+def element_of(prelude: Prelude, memory: Memory, body: Body, place: Expression) -> Expression:
     """The value of an element."""
     scalar = memory.scalar
     if not memory.words:
@@ -140,9 +143,9 @@ def element_of(memory: Memory, body: Body, place: Expression) -> Expression:
     place = _once(body, place)
     if scalar.bits == 64:
         first = binary("*", place, primary("2"))
-        return call(
-            "vec2<u32>", word_of(memory, first), word_of(memory, binary("+", first, primary("1")))
-        )
+        second = binary("+", first, primary("1"))
+        pair = call("vec2<u32>", word_of(memory, first), word_of(memory, second))
+        return of_pair(prelude, machine_of(scalar), pair)
     return _part(scalar, word_of(memory, _word_number(scalar, place)), _shift(scalar, place))
 
 
@@ -182,7 +185,7 @@ def emit_load(kernel: WgslKernel, body: Body, op: Op) -> None:
     """A load; 0 outside."""
     memory, indices = kernel.memory(op.operands[0]), op.operands[1:]
     inside = guard(kernel, body, op, memory, indices)
-    value = element_of(memory, body, place_of(kernel, body, memory, indices))
+    value = element_of(kernel.prelude, memory, body, place_of(kernel, body, memory, indices))
     if inside:
         zero = literal(memory.scalar, 0)
         value = invoked("select", zero, value, primary(inside))
@@ -212,7 +215,7 @@ def put_element(
         body.writer.line(f"{_narrow_store(kernel, memory)}({place}, {bits});")
     elif memory.words and scalar.bits == 64:
         first = binary("*", _once(body, place), primary("2"))
-        pair = _once(body, value)
+        pair = _once(body, as_pair(kernel.prelude, machine_of(scalar), value))
         _set(body, memory, first, primary(f"{pair}.x"))
         _set(body, memory, binary("+", first, primary("1")), primary(f"{pair}.y"))
     else:

@@ -10,7 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured import HELPER, Body, Expression, binary, call, primary
-from cubepy.codegen.wgsl.conversions import as_bits, from_bits, helper, invoked, moved
+from cubepy.codegen.wgsl.conversions import (
+    as_bits,
+    as_pair,
+    from_bits,
+    helper,
+    invoked,
+    moved,
+    of_f64,
+    of_pair,
+)
 from cubepy.codegen.wgsl.operations import combined
 from cubepy.codegen.wgsl.types import Machine, literal, machine_of
 from cubepy.ir import BOOL, PLANE_REDUCTIONS, PLANE_SCANS, Op, OpDef, Scalar, ops
@@ -103,14 +112,16 @@ def _start(kernel: WgslKernel) -> str:
     )
 
 
-def _to_word(scalar: Scalar, value: str) -> str:
+def _to_word(kernel: WgslKernel, scalar: Scalar, value: str) -> str:
     if scalar.bits == 64:
-        return value
+        return as_pair(kernel.prelude, machine_of(scalar), primary(value)).text
     return as_bits(scalar, primary(value)).text
 
 
-def _of_word(scalar: Scalar, word: str) -> str:
-    return word if scalar.bits == 64 else from_bits(scalar, primary(word)).text
+def _of_word(kernel: WgslKernel, scalar: Scalar, word: str) -> str:
+    if scalar.bits == 64:
+        return of_pair(kernel.prelude, machine_of(scalar), primary(word)).text
+    return from_bits(scalar, primary(word)).text
 
 
 def _scratch(kernel: WgslKernel, scalar: Scalar) -> str:
@@ -122,7 +133,7 @@ def _scratch(kernel: WgslKernel, scalar: Scalar) -> str:
 
 def _exchange(kernel: WgslKernel, scalar: Scalar) -> str:
     """The value of a lane; the own value where there is none such."""
-    type, word = machine_of(scalar).value, _to_word(scalar, "value")
+    type, word = machine_of(scalar).value, _to_word(kernel, scalar, "value")
     name, chosen = f"{HELPER}from_lane_{scalar}", "select(lane, source, source < lanes)"
     if kernel.planes_emulated:
         scratch = _scratch(kernel, scalar)
@@ -134,7 +145,7 @@ def _exchange(kernel: WgslKernel, scalar: Scalar) -> str:
         lines = f"    let found = {kernel.features.shuffle}({word}, {chosen});\n"
     text = (
         f"fn {name}(value: {type}, source: u32, unit: u32) -> {type} {{\n{_start(kernel)}{lines}"
-        f"    return {_of_word(scalar, 'found')};\n}}"
+        f"    return {_of_word(kernel, scalar, 'found')};\n}}"
     )
     return kernel.prelude.add(name, text)
 
@@ -143,8 +154,9 @@ def _combined(kernel: WgslKernel, body: Body, row: OpDef, scalar: Scalar, other:
     operands = (Op(opdef=ops.PARAM, type=scalar), Op(opdef=ops.PARAM, type=scalar))
     sample = Op(opdef=row, operands=operands, type=scalar)
     made = combined(kernel, body, row.name, sample, [primary("total"), primary(other)])
-    pinned = scalar.is_float and machine_of(scalar) is Machine.F32 and kernel.pins(sample)
-    return helper(kernel.prelude, "cb_pin", made).text if pinned else made.text
+    machine = machine_of(scalar)
+    pinned = machine in (Machine.F32, Machine.F64) and kernel.pins(sample)
+    return helper(kernel.prelude, of_f64("cb_pin", machine), made).text if pinned else made.text
 
 
 def _reduction(kernel: WgslKernel, body: Body, row: OpDef, scalar: Scalar) -> str:
@@ -225,10 +237,10 @@ def emit_uniform(kernel: WgslKernel, body: Body, op: Op) -> None:
     name = f"{HELPER}cube_uniform_{scalar}"
     text = (
         f"fn {name}(value: {type}, unit: u32) -> {type} {{\n"
-        f"    if (unit == 0u) {{\n        {cell} = {_to_word(scalar, 'value')};\n    }}\n"
+        f"    if (unit == 0u) {{\n        {cell} = {_to_word(kernel, scalar, 'value')};\n    }}\n"
         f"    storageBarrier();\n"
         f"    let word = workgroupUniformLoad(&{cell});\n"
-        f"    return {_of_word(scalar, 'word')};\n}}"
+        f"    return {_of_word(kernel, scalar, 'word')};\n}}"
     )
     function = kernel.prelude.add(name, text)
     value = kernel.returned(op.operands[0], body.text(op.operands[0]))

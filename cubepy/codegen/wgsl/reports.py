@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured import HELPER, Body, Expression, primary, unary
-from cubepy.codegen.wgsl.conversions import as_bits, moved
+from cubepy.codegen.wgsl.conversions import as_bits, as_pair, moved
 from cubepy.codegen.wgsl.memory import Memory
 from cubepy.codegen.wgsl.types import Machine
 from cubepy.ir import Op, Scalar
@@ -165,5 +165,5 @@ def _word(kernel: WgslKernel, op: Op, value: Expression) -> Expression:
     """The bits of a value in the low bits of a word."""
     scalar = _scalar(op)
     if scalar.bits == 64:
-        return _pair(kernel, op, value)
+        return as_pair(kernel.prelude, kernel.machine(op), value)
     return primary(f"vec2<u32>({as_bits(scalar, value)}, 0u)")

@@ -2,7 +2,7 @@
 
 WGSL has i32, u32, f32 and bool. Narrower integers are kept extended to 32 bits, f16 and bf16 are
 their bits in a u32, and 64-bit integers are pairs of u32, low word first, where they are not known
-to fit an i32 (see `narrow.py`).
+to fit an i32 (see `narrow.py`). Devices with doubles have f64 as well.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Machine(Enum):
     I32 = "i32"
     U32 = "u32"
     F32 = "f32"
+    F64 = "f64"
     PAIR = "vec2<u32>"
 
 
@@ -41,8 +42,8 @@ def machine_of(scalar: Scalar) -> Machine:
     """What a value is of which only the type is known."""
     if scalar is BOOL:
         return Machine.BOOL
-    if scalar is F32:
-        return Machine.F32
+    if scalar in (F32, F64):
+        return Machine(scalar.name)
     if scalar.bits == 64:
         return Machine.PAIR
     return Machine.I32 if scalar.is_signed else Machine.U32
@@ -55,10 +56,11 @@ def literal(scalar: Scalar, value: float, machine: Machine | None = None) -> Exp
         return primary("true" if value else "false")
     if machine is Machine.F32:
         return _float(value)
+    if machine is Machine.F64:
+        return _double(value)
     if is_half(scalar):
         with np.errstate(all="ignore"):
             return primary(f"0x{int(np.asarray(value).astype(scalar.numpy).view(np.uint16)):04x}u")
-    assert scalar is not F64
     return _integer(machine, int(value))
 
 
@@ -84,13 +86,24 @@ def _float(value: float) -> Expression:
     if not np.isfinite(exact) or 0 < abs(exact) < smallest:
         # no literal may be written for these, nor computed from one
         return primary(f"cb_bits(0x{int(exact.view(np.uint32)):08x}u)")
-    text = str(exact)
+    return _signed(str(exact), "")
+
+
+def _double(value: float) -> Expression:
+    exact = np.float64(value)
+    if not np.isfinite(exact) or 0 < abs(exact) < np.finfo(np.float64).smallest_normal:
+        return primary(f"cb_bits_f64(0x{int(exact.view(np.uint64)):016x}lu)")
+    return _signed(str(exact), "lf")
+
+
+def _signed(text: str, suffix: str) -> Expression:
+    """A literal of a float's shortest digits."""
     if "." not in text and "e" not in text:
         text += ".0"
     if "." not in text:
         text = text.replace("e", ".0e")
-    binding = Binding.UNARY if np.signbit(exact) else Binding.PRIMARY
-    return Expression(text, binding)
+    binding = Binding.UNARY if text.startswith("-") else Binding.PRIMARY
+    return Expression(text + suffix, binding)
 
 
 _KEYWORDS = """
