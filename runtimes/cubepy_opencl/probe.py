@@ -131,6 +131,7 @@ def features_of_device(context: Any, device: Any) -> Features:
         types=frozenset([*_SCALARS.split(), *(["f64"] if double else [])]),
         fma=found["fma"],
         exact_division=found["division"],
+        half_conversion=not processor,
         shuffle=found["shuffle"],
         plane_attribute=_SUBGROUPS,
         plane_sizes=frozenset(found["plane_sizes"]),

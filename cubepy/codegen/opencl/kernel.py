@@ -134,7 +134,7 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
         )
         super().__init__(kernel, target.features, names, positions, analyze_ranges(kernel))
         self.planes_emulated = planes and self.planes_emulated
-        self.prelude = Prelude()
+        self.prelude = Prelude(half_conversion=target.features.half_conversion)
         self.locals: dict[str, str] = {}
         self._lengths: dict[str, int] = {}
 

@@ -156,6 +156,23 @@ ushort $narrow(float value) {
 }""",
     },
 }
+# By integers, which compilers for processors vectorise: they take halves in memory one by one.
+_HALF_BY_BITS: Mapping[str, str] = {
+    "widen": """
+float $widen(ushort bits) {
+    const uint size = bits & 0x7fff, sign = (uint)(bits & 0x8000) << 16;
+    const uint normal = (size << 13) + (size < 0x7c00 ? 0x38000000 : 0x70000000);
+    return as_float((size < 0x400 ? as_uint((float)(int)size * 0x1p-24f) : normal) | sign);
+}""",
+    "narrow": """
+ushort $narrow(float value) {
+    const uint bits = as_uint(value), size = bits & 0x7fffffff, sign = bits >> 16 & 0x8000;
+    const uint small = (uint)(int)rint(as_float(min(size, 0x38800000u)) * 0x1p24f);
+    const uint normal = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13;
+    const uint large = size > 0x7f800000 ? size >> 13 & 0x3ff | 0x7e00 : 0x7c00;
+    return sign | (size < 0x38800000 ? small : size < 0x47800000 ? normal : large);
+}""",
+}
 _OTHER: Mapping[str, str] = {
     "odd_float": """
 float $odd_float(double value) {
@@ -197,8 +214,10 @@ $T $name($F value) {
 class Prelude:
     """The helpers that a kernel needs so far, in the order they must be written."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, half_conversion: bool) -> None:
+        """`half_conversion`: the device has instructions between f16 and f32."""
         self._texts: dict[str, str] = {}
+        self._halves = _HALF if half_conversion else {**_HALF, "f16": _HALF_BY_BITS}
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -207,7 +226,7 @@ class Prelude:
 
     def need(self, name: str, scalar: Scalar) -> str:
         """Have a helper for a type; the name of the function."""
-        table = _HALF[scalar.name] if scalar.name in _HALF else _table(scalar)
+        table = self._halves[scalar.name] if scalar.name in _HALF else _table(scalar)
         return self._add(name, table, scalar)
 
     def need_other(self, name: str) -> str:

@@ -248,12 +248,12 @@ def test_the_hot_loop_is_marked_in_view_and_a_key_away(page: Page) -> None:
 def test_code_for_whole_rows_is_shown_before_that_for_edges(page: Page) -> None:
     page.locator("#source .line", has_text="total += halved").first.click()
     near = page.locator("#text .line.near:not(.edges), #text .line.far:not(.edges)")
-    shown = """node => {
+    shown = """nodes => nodes.some(node => {
       const own = node.getBoundingClientRect();
       const pane = node.closest("#text").getBoundingClientRect();
       return own.top >= pane.top - 1 && own.bottom <= pane.bottom + 1;
-    }"""
-    assert any(near.nth(number).evaluate(shown) for number in range(near.count()))
+    })"""
+    assert near.evaluate_all(shown)
 
 
 CONTRASTS = """() => {
