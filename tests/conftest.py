@@ -11,6 +11,9 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
+#: Folders and files whose tests take longest, in the order to run them.
+DEAREST = ("tests/property/", "tests/conformance/", "tests/unit/test_compile_time.py")
+
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
@@ -24,6 +27,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite expected texts: tests/errors, golden"
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The dearest first: when a worker waits for another one's last test, that is a short one."""
+    items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def _rank(nodeid: str) -> int:
+    ranks = (rank for rank, start in enumerate(DEAREST) if nodeid.startswith(start))
+    return next(ranks, len(DEAREST))
 
 
 @pytest.fixture(scope="session", autouse=True)
