@@ -118,12 +118,12 @@ def _take_out(patch: pytest.MonkeyPatch, leaves: Callable[[Op, Scope, Scope, Gan
     patch.setattr(control, "_take_out", take_out)
 
 
-@miscompile("continue treated as break", Feature.DIVERGENT_CONTINUE)
+@miscompile("continue treated as break", Feature.DIVERGENT_CONTINUE, seen=359)
 def continue_as_break(patch: pytest.MonkeyPatch) -> None:
     _take_out(patch, lambda op, scope, target, gang: True)
 
 
-@miscompile("early return lost in an outer loop", Feature.DIVERGENT_EXIT, Feature.RETURN)
+@miscompile("early return lost in an outer loop", Feature.DIVERGENT_EXIT, Feature.RETURN, seen=313)
 def return_lost_in_outer_loop(patch: pytest.MonkeyPatch) -> None:
     def leaves(op: Op, scope: Scope, target: Scope, gang: Gang) -> bool:
         if scope is target:
@@ -293,7 +293,7 @@ def signed_as_unsigned(patch: pytest.MonkeyPatch) -> None:
         patch.setitem(elementwise.ELEMENTWISE, name, unsigned(name))
 
 
-@miscompile("large unsigned taken as signed", Feature.LARGE)
+@miscompile("large unsigned taken as signed", Feature.LARGE, seen=174)
 def large_unsigned_as_signed(patch: pytest.MonkeyPatch) -> None:
     """The tests before fast versions reckon in i64, where such a number is negative."""
 
