@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 
-from cubepy.records import dataclass, replace
+from cubepy.records import dataclass, fields, replace
 
 __all__ = ["UNKNOWN", "Loc", "byte_offset", "excerpt", "line_of", "text_at"]
 
@@ -29,6 +29,26 @@ class Loc:
     function: str = ""
     inlined_at: Loc | None = None
 
+    # As many are made as ops, and what records make takes more than half as long again.
+    def __init__(
+        self,
+        *,
+        file: str,
+        line: int,
+        column: int = 0,
+        end_line: int = 0,
+        end_column: int = 0,
+        function: str = "",
+        inlined_at: Loc | None = None,
+    ) -> None:
+        _set_file(self, file)
+        _set_line(self, line)
+        _set_column(self, column)
+        _set_end_line(self, end_line)
+        _set_end_column(self, end_column)
+        _set_function(self, function)
+        _set_inlined_at(self, inlined_at)
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column + 1}"
 
@@ -43,6 +63,11 @@ class Loc:
         """Whether there is a place to show."""
         return self.line > 0
 
+
+# The fields, past the refusal to be assigned.
+_SETTERS = [vars(Loc)[each.name].__set__ for each in fields(Loc)]
+_set_file, _set_line, _set_column, _set_end_line, _set_end_column, *_rest = _SETTERS
+_set_function, _set_inlined_at = _rest
 
 UNKNOWN = Loc(file="<unknown>", line=0)
 

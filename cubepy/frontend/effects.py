@@ -108,11 +108,25 @@ def unread_rebindings(node: FunctionNode) -> Iterator[tuple[str, ast.stmt]]:
     """Assignments to parameters whose value nothing reads, except to assign the parameter anew."""
     if isinstance(node, ast.Lambda):
         return
-    rebound = {_rebound(inner) for inner in ast.walk(node) if isinstance(inner, ast.stmt)}
+    rebound = {_rebound(inner) for inner in _statements(node)}
     names = [name for name in parameters_of(node.args) if name in rebound]
     places = list(_places(node)) if names else []
     for name in names:
         yield from ((name, statement) for statement in _unread(places, name))
+
+
+def _statements(node: ast.FunctionDef) -> Iterator[ast.AST]:
+    """All statements of a function, in no order; no expression, which has none inside."""
+    pending: list[ast.AST] = [node]
+    while pending:
+        inner = pending.pop()
+        yield inner
+        for body in _BODIES:
+            pending.extend(getattr(inner, body, ()))
+
+
+# What statements, handlers and cases keep statements in.
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 @dataclass(frozen=True, slots=True)

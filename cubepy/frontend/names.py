@@ -162,7 +162,9 @@ class _Collector:
                 pending.append(node.value)
             elif isinstance(node, ast.Lambda):
                 self._nested_function(node, place)
-            else:
+            elif isinstance(node, ast.BinOp):  # of which long code is made
+                pending += (node.left, node.right)
+            elif not isinstance(node, ast.Constant):
                 pending.extend(ast.iter_child_nodes(node))
 
     def _nested_function(self, node: FunctionNode, place: _Place) -> None:

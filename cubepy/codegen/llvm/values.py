@@ -39,6 +39,20 @@ class Value:
     places: dict[tuple[str, str, str], str] = field(default_factory=dict)
     multiples: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    # One is made for every op and version; what records make takes three times as long.
+    def __init__(
+        self, *, shape: Shape, names: tuple[str, ...], hook: Lines | None = None, age: int = 0
+    ) -> None:
+        self.shape = shape
+        self.names = names
+        self.hook = hook
+        self.age = age
+        self.vectors = ()
+        self.windows = {}
+        self.wholes = {}
+        self.places = {}
+        self.multiples = {}
+
 
 def each_part(make: Callable[..., str], *columns: Sequence[str]) -> tuple[str, ...]:
     """`make` of the names of each part, once for parts that have the same ones: the rows of a gang
