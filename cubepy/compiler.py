@@ -69,9 +69,14 @@ def build(
     return finish(lower(source, specialization), target, observe=observe)
 
 
-def lower(source: frontend.KernelSource, specialization: frontend.Specialization) -> ir.Kernel:
-    """The kernel as the front end makes it, well formed."""
-    return _lowered(source, specialization).kernel
+def lower(
+    source: frontend.KernelSource,
+    specialization: frontend.Specialization,
+    *,
+    notes: list[frontend.Note] | None = None,
+) -> ir.Kernel:
+    """The kernel as the front end makes it, well formed; `notes` as of `frontend.lower`."""
+    return _lowered(source, specialization, notes).kernel
 
 
 def finish(kernel: ir.Kernel, target: Target, *, observe: Observe | None = None) -> Stages:
@@ -147,10 +152,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def _lowered(
-    source: frontend.KernelSource, specialization: frontend.Specialization
+    source: frontend.KernelSource,
+    specialization: frontend.Specialization,
+    notes: list[frontend.Note] | None = None,
 ) -> frontend.Lowered:
     with deep(source.name, source.loc):
-        made = frontend.lower_and_tell(source, specialization)
+        made = frontend.lower_and_tell(source, specialization, notes=notes)
         ir.verify(made.kernel, "lowered")
     return made
 

@@ -219,6 +219,7 @@ from cubepy.late import door
 if TYPE_CHECKING:
     from cubepy.frontend.help_texts import call_and_meaning
     from cubepy.frontend.lowering import Lowered, lower, lower_and_tell, lower_function
+    from cubepy.frontend.notes import Note
 else:
     # What a launch of a compiled kernel needs of the front end is small, and loads in a fraction of
     # the time that lowering takes.
@@ -226,6 +227,7 @@ else:
         __name__,
         help_texts="call_and_meaning",
         lowering="Lowered lower lower_and_tell lower_function",
+        notes="Note",
     )
 
 __all__ = [
@@ -266,6 +268,7 @@ __all__ = [
     "LaunchOptions",
     "Layout",
     "Lowered",
+    "Note",
     "Number",
     "PlaneSize",
     "Position",

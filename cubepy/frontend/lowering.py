@@ -41,6 +41,7 @@ from cubepy.frontend.dispatch import lower_body, lower_expression
 from cubepy.frontend.frame import Frame, Plan
 from cubepy.frontend.functions import lower_function, lower_repeatedly, start_frame
 from cubepy.frontend.idle import judge_kernel
+from cubepy.frontend.notes import Note
 from cubepy.frontend.parameters import annotations_of, is_group
 from cubepy.frontend.session import Session
 from cubepy.frontend.signature import Specialization
@@ -84,15 +85,23 @@ class Lowered:
         return self.lasting and not self.watched
 
 
-def lower(source: KernelSource, specialization: Specialization) -> Kernel:
-    """The kernel for a specialization; raises a SourceError with every complaint about it."""
-    return lower_and_tell(source, specialization).kernel
+def lower(
+    source: KernelSource, specialization: Specialization, *, notes: list[Note] | None = None
+) -> Kernel:
+    """The kernel for a specialization; raises a SourceError with every complaint about it.
+
+    With `notes` it is to be stepped through, and they get what a debugger shows of its variables.
+    """
+    return lower_and_tell(source, specialization, notes=notes).kernel
 
 
-def lower_and_tell(source: KernelSource, specialization: Specialization) -> Lowered:
+def lower_and_tell(
+    source: KernelSource, specialization: Specialization, *, notes: list[Note] | None = None
+) -> Lowered:
     """The kernel, and what else there is to say of it."""
     session = Session(
         specialization=specialization,
+        notes=notes,
         contract=bool(dict(source.options).get("contract")),
         deterministic=bool(dict(source.options).get("deterministic")),
     )

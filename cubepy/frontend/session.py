@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cubepy.errors import CubeWarning, Diagnostic, SourceError
 from cubepy.frontend.names import NameAnalysis
@@ -17,6 +17,9 @@ from cubepy.frontend.watched import Watch
 from cubepy.ir import Function, Op
 from cubepy.location import Loc, byte_offset, line_of
 from cubepy.records import dataclass, field
+
+if TYPE_CHECKING:
+    from cubepy.frontend.notes import Note
 
 __all__ = ["MAXIMUM_OPS", "MAXIMUM_TRIPS", "Complaint", "Instance", "Session", "raise_at_source"]
 
@@ -64,6 +67,7 @@ class Session:
     trial: bool = False  # what is lowered will not run: Python must not either
     repeatable: bool = True  # another process would see and compute the same
     positions: set[str] = field(default_factory=set)  # names of those that were read
+    notes: list[Note] | None = None  # of a kernel that is to be stepped through
     watch: Watch = field(default_factory=Watch)  # what was read that the captures do not have
 
     def report(self, error: SourceError) -> None:

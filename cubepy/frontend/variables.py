@@ -17,6 +17,7 @@ from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Binding, Frame, exact
 from cubepy.frontend.keys import comptime_key
 from cubepy.frontend.names import Variable
+from cubepy.frontend.notes import note
 from cubepy.frontend.promotion import converts_without_loss, default_type, literal_fits, promote
 from cubepy.frontend.retyping import note_store, retype, widen
 from cubepy.frontend.values import (
@@ -106,8 +107,16 @@ def assign(
         if binding is None or (binding.value is not None and frame.plan.changed):
             binding = _slot_binding(frame, variable, value, at, type)
         _store(frame, variable, binding, value, at)
+    _note(frame, variable, at)
     if frame.assigned is not None:
         frame.assigned |= {variable}
+
+
+def _note(frame: Frame, variable: Variable, at: ast.AST) -> None:
+    """Let a debugger show it, where no slot of its name does."""
+    binding = frame.bindings[variable]
+    if frame.session.notes is not None and binding.slot is None:
+        note(frame, variable.name, _read_binding(frame, variable, binding, at), at)
 
 
 def _is_straight(frame: Frame, variable: Variable) -> bool:

@@ -323,11 +323,13 @@ class Launcher:
             from cubepy import replay  # noqa: PLC0415 - launches need none of it
 
         values = self._resolver.bind(arguments, keywords)
-        grid, kernel, names, own = self.lowered(values)
+        notes: list[frontend.Note] = []
+        grid, kernel, names, own = self.lowered(values, notes=notes)
         where = replay.unit_at(unit, grid, kernel, self._work.written)
         recording = replay.record(kernel, grid, own, where)
         around = frontend.names_around(self._resolver.program.source.function)
-        again = replay.replay_of(recording, dict(zip(names, own, strict=True)), around)
+        given = dict(zip(names, own, strict=True))
+        again = replay.replay_of(recording, given, around, notes)
         replay.step_through(again, recording, debugger)
 
     @property
@@ -341,17 +343,21 @@ class Launcher:
         return self._resolver.parameters
 
     def lowered(
-        self, values: Sequence[Any], target: Target | None = None
+        self,
+        values: Sequence[Any],
+        target: Target | None = None,
+        *,
+        notes: list[frontend.Note] | None = None,
     ) -> tuple[Grid, ir.Kernel, Sequence[str], Sequence[Any]]:
         """For bound arguments: the grid on a target, by default the interpreter, the kernel before
-        any pass, and its parameters with what they are given.
+        any pass, and its parameters with what they are given. `notes` as of `frontend.lower`.
         """
         resolver, chosen = self._resolver, target or Target.parse("reference")
         grid, options = self._work.on(chosen.features, resolver.plane_dim)
         specialization, _ = resolver.specialize(options, values)
         names = specialization.kernel_parameters
         own = [values[resolver.leaves.index(name)] for name in names]
-        return grid, lower(resolver.program.source, specialization), names, own
+        return grid, lower(resolver.program.source, specialization, notes=notes), names, own
 
     def stepping(self, unit: int | tuple[int, ...]) -> DebugLauncher:
         """A launcher whose calls step through this unit."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from cubepy.errors import CubeError, VerifyError
+from cubepy.frontend import Note
 from cubepy.interp import goes_beyond_values
 from cubepy.ir import (
     VOID,
@@ -61,28 +62,38 @@ class RecordEnds(Exception):
 
 
 def replay_of(
-    recording: Recording, arguments: Mapping[str, Any], names: Mapping[str, Any] | None = None
+    recording: Recording,
+    arguments: Mapping[str, Any],
+    names: Mapping[str, Any] | None = None,
+    notes: Sequence[Note] = (),
 ) -> Replay:
     """The program of the recorded unit; `arguments` are what the kernel's own names show, `names`
-    those that it sees around it.
+    those that it sees around it, `notes` what its lowering says of variables that are no one value.
     """
-    return _Program(recording, arguments, names or {}).replay()
+    return _Program(recording, arguments, names or {}, notes).replay()
 
 
 @dataclass(slots=True, kw_only=True)
 class _Body:
-    """A function being written: its file, hidden names of ops, and whether it is the kernel."""
+    """A function being written: its file, hidden names of ops, and those of slots by their name."""
 
     file: str
     names: dict[Op, str] = field(default_factory=dict)
+    slots: dict[str, str] = field(default_factory=dict)
 
 
 class _Program:
     def __init__(
-        self, recording: Recording, arguments: Mapping[str, Any], names: Mapping[str, Any]
+        self,
+        recording: Recording,
+        arguments: Mapping[str, Any],
+        names: Mapping[str, Any],
+        notes: Sequence[Note],
     ) -> None:
         self.recording = recording
         self.arguments = arguments
+        self.notes = {note.mark: note for note in notes}
+        self.hidden = {part for note in notes for part in note.parts}
         # What a debugger finds as globals, by file: the names of its module, hidden ones over them.
         self.spaces: dict[str, dict[str, Any]] = {
             recording.kernel.loc.file: recording.positions.seen_in(names)
@@ -219,13 +230,21 @@ class _Program:
             made: list[ast.stmt] = _at(control(self, op, body), line)
             return made
         if op.opdef is ops.LOCAL:
-            body.names[op] = self._name("v")
+            if op.name in self.notes:
+                return _at([self._noted(self.notes[op.name], body)], line)
+            body.names[op] = body.slots[op.name] = self._name("v")
             assert isinstance(op.type, SlotType)
             self.known[f"{body.names[op]}0"] = op.type.element.numpy.type(0)
             return [self._assign(body.names[op], f"{body.names[op]}0", line)]
         if op.opdef in SILENT:
             return self._silent(op, body, line)
         return _at(list(self._value(op, body, line)), line)
+
+    def _noted(self, note: Note, body: _Body) -> ast.stmt:
+        """A variable gets what the slots of its parts make."""
+        show = self._name("show")
+        self.known[show] = lambda *parts: note.show(iter(parts))
+        return self._bind(note.name, self._call(show, [body.slots[each] for each in note.parts]))
 
     def _silent(self, op: Op, body: _Body, line: int) -> list[ast.stmt]:
         """Memory of its own has a name; the rest is a line to stop at."""
@@ -245,7 +264,7 @@ class _Program:
         if op.opdef is ops.STORE_LOCAL:
             slot = op.operands[0]
             yield self._assign(operands[0], operands[1], line)
-            if _NAME(slot.name):
+            if _NAME(slot.name) and slot.name not in self.hidden:
                 yield self._assign(slot.name, operands[1], line)
             return
         if op.opdef is ops.STORE:

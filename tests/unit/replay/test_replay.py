@@ -12,7 +12,7 @@ import pytest
 
 import cubepy as cb
 import examples.kernels as ek
-from cubepy import Array, Tensor, f32, i32, i64, ir, replay
+from cubepy import Array, Comptime, Tensor, Vector, f32, frontend, i32, i64, ir, replay
 from cubepy.errors import CubeError, CubeTypeError, LaunchError, OutOfBoundsError
 from cubepy.frontend import Position
 from cubepy.testing import differential, generate_kernel
@@ -47,9 +47,10 @@ def arguments() -> tuple[Any, Any, Any]:
 def replayed(launcher: Any, unit: Any, *given: Any) -> tuple[replay.Recording, replay.Replay]:
     """The unit's recording, and its replay after it has run."""
     values = launcher._resolver.bind(given, {})
-    grid, kernel, names, own = launcher.lowered(values)
+    notes: list[frontend.Note] = []
+    grid, kernel, names, own = launcher.lowered(values, notes=notes)
     recording = replay.record(kernel, grid, own, replay.unit_at(unit, grid, kernel))
-    again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
+    again = replay.replay_of(recording, dict(zip(names, own, strict=True)), notes=notes)
     again.run()
     return recording, again
 
@@ -91,11 +92,12 @@ def test_generated_kernels_run_again(seed: int) -> None:
     else:
         launcher = kernel.launcher(generated.cube_count, generated.cube_dim)
     values = launcher._resolver.bind((), given)
-    grid, lowered, names, own = launcher.lowered(values)
+    notes: list[frontend.Note] = []
+    grid, lowered, names, own = launcher.lowered(values, notes=notes)
     for number in (0, 3):
         where = replay.Unit(0, number % int(np.prod(lowered.cube_dim)))
         recording = replay.record(lowered, grid, own, where)
-        again = replay.replay_of(recording, dict(zip(names, own, strict=True)))
+        again = replay.replay_of(recording, dict(zip(names, own, strict=True)), notes=notes)
         again.run()
         if recording.fault is None:
             agree(recording, again)
@@ -295,3 +297,63 @@ def test_positions_in_the_debugger_are_those_of_the_unit() -> None:
 
 
 HERE = cb.ABSOLUTE_POS
+
+
+@cb.struct
+class Ray:
+    origin: f32
+    slope: f32
+
+    def at(self, t: f32) -> Any:
+        return self.origin + self.slope * t  # of a ray
+
+
+@cb.cube
+def looks_along(
+    x: Array[f32], w: Vector[f32, 4], n: Comptime[int], given: Ray, out: Array[f32]
+) -> None:
+    i = cb.ABSOLUTE_POS
+    first, second = x[i], x[i] * 2.0
+    again = first
+    both = (second, (first, n))
+    ray = Ray(first, second)
+    v: Any = w * first
+    more = n + 1
+    for k in range(more):
+        if k == n:
+            both = (both[0] + 1.0, both[1])
+            v = cb.insert(v, 2, ray.at(2.0))
+    for q in cb.unroll(range(n)):
+        again += q * given.slope
+    out[i] = again + both[0] + v[2] + ray.origin  # all of them
+
+
+def test_groups_and_comptime_values_have_their_names_in_the_debugger() -> None:
+    x = np.arange(8, dtype=np.float32)
+    names = ["first", "second", "again", "both", "ray", "v", "w", "n", "more", "given", "q"]
+    asked = "".join(f"p {name}\n" for name in names)
+    inside = f"b {line_of('self.slope * t  # of')}\nb {line_of('# all of them')}\n"
+    out = np.zeros_like(x)
+    text = session(
+        looks_along.over(8), f"{inside}c\np self\ncl 1\nc\n{asked}c\n",
+        x, (1.0, 2.0, 3.0, 4.0), 2, Ray(1.0, 0.5), out, unit=3,
+    )  # fmt: skip
+    assert "NameError" not in text
+    one, three, six, seven = map(repr, map(np.float32, (1, 3, 6, 7)))
+    said = [line.removeprefix("(Pdb) ") for line in text.splitlines() if line.startswith("(Pdb) ")]
+    shown = dict(zip(names, said[-len(names) - 1 :], strict=False))
+    assert f"(Pdb) Ray(origin={three}, slope={six})\n" in text  # self
+    assert shown["first"] == three
+    assert shown["second"] == six
+    assert shown["again"] == repr(np.float32(3.5))
+    assert shown["both"] == f"({seven}, ({three}, {np.int32(2)!r}))"  # of a loop
+    assert shown["ray"] == f"Ray(origin={three}, slope={six})"
+    assert shown["v"] == repr(np.array([3, 6, 15, 12], np.float32))
+    assert shown["w"] == repr(np.array([1, 2, 3, 4], np.float32))
+    assert shown["n"] == "2"
+    assert int(shown["more"].removeprefix("np.int32(").removesuffix(")")) == 3
+    assert shown["given"] == f"Ray(origin={one}, slope={np.float32(0.5)!r})"
+    assert shown["q"] == "1"
+    wanted = np.zeros_like(x)
+    looks_along.over(8)(x, (1.0, 2.0, 3.0, 4.0), 2, Ray(1.0, 0.5), wanted)
+    assert out.tobytes() == wanted.tobytes()
