@@ -46,5 +46,6 @@ def emit(kernel: Kernel, target: Target) -> Artifact:
 
 def _no_emitter(target: Target) -> ConfigError:
     return ConfigError(
-        f"no emitter for target {target} yet: known are cpu, opencl, reference, wgsl"
+        f"no emitter for target {target} yet: it is planned\n"
+        "  help: GPUs are reached through opencl and wgsl; there are cpu and reference besides"
     )

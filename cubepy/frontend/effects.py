@@ -14,6 +14,7 @@ from cubepy.records import dataclass
 
 __all__ = [
     "changes_something",
+    "endless_loop",
     "may_write",
     "reads_name",
     "stores_by_itself",
@@ -99,6 +100,31 @@ def stores_by_itself(node: FunctionNode) -> bool:
         isinstance(inner, ast.Subscript) and not isinstance(inner.ctx, ast.Load)
         for inner in ast.walk(node)
     )
+
+
+def endless_loop(node: FunctionNode) -> ast.While | None:
+    """The first `while True` without a `break` of its own, behind which nothing is reached."""
+    loops = (each for each in ast.walk(node) if isinstance(each, ast.While))
+    return next((loop for loop in loops if _is_endless(loop)), None)
+
+
+def _is_endless(loop: ast.While) -> bool:
+    always = isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    return always and not _breaks(loop.body)
+
+
+def _breaks(body: list[ast.stmt]) -> bool:
+    """Whether a `break` in these statements leaves the loop around them."""
+    pending: list[ast.AST] = [*body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Break):
+            return True
+        if isinstance(node, ast.For | ast.While):
+            pending += node.orelse  # a `break` inside is the inner loop's
+        else:
+            pending += ast.iter_child_nodes(node)
+    return False
 
 
 # ── assignments that no one reads ────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from cubepy.frontend.descriptions import snippet
 from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.effects import (
     changes_something,
+    endless_loop,
     reads_name,
     stores_by_itself,
     unread_rebindings,
@@ -105,14 +106,19 @@ def judge_kernel(
     warned = len(session.warnings)
     for name, statement in unread_rebindings(source.node):
         _judge_rebinding(session, source, name, statement, array=name in arrays)
-    if session.complaints or len(session.warnings) > warned or stores_by_itself(source.node):
+    endless = endless_loop(source.node)
+    stores = stores_by_itself(source.node) and endless is None
+    if session.complaints or len(session.warnings) > warned or stores:
         return
     if not _is_empty(source.node) and not _has_effect(body, session.functions):
         session.warn(
             Diagnostic(
                 message=f"{source.name} stores nothing: a launch of it changes nothing",
                 loc=source.loc,
-                help="store the result in an array: out[i] = …",
+                help="store the result in an array: out[i] = …"
+                if endless is None
+                else f"leave the loop in line {source.text.loc(endless, source.name).line} with "
+                "break: nothing behind it is reached",
             )
         )
 

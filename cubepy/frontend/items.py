@@ -6,13 +6,14 @@ import ast
 from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
-from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError
+from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError, SourceError
 from cubepy.frontend.coercion import Operand
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value
+from cubepy.ir import BufferType, Op, Scalar, ops
 
 __all__ = ["item_of", "slices_groups", "subscripts_groups"]
 
@@ -47,6 +48,8 @@ def item_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
         item = subscripter(frame, owner, Operand(position, node.slice), node)
         if item is not None:
             return item
+    if isinstance(owner, Op) and isinstance(owner.type, Scalar):
+        raise _number_subscripted(frame, owner, node)
     at = known_value(frame, position, plane=True)
     if at is UNKNOWN_VALUE:
         raise frame.error(
@@ -56,6 +59,25 @@ def item_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
             "loop with cb.unroll, or copy the elements to cb.local_array",
         )
     return _item(frame, owner, at, node)
+
+
+def _number_subscripted(frame: Frame, number: Op, node: ast.Subscript) -> Exception:
+    """The error for `s[i]` of a number; one read from an array may have been meant to be a row."""
+    help = "leave the subscript out, or subscript the array that the number is from"
+    array = number.operands[0] if number.opdef is ops.LOAD else None
+    if array is not None and isinstance(array.type, BufferType) and array.opdef is ops.PARAM:
+        name, element, rank = array.name, array.type.element, array.type.rank
+        axes = ",".join(":" * (rank + 1))
+        help = (
+            f"{name} has {counted(rank, 'axis', 'axes')} here; for rows, make it a "
+            f"Tensor[{element}] and give it {rank + 1}: in a signature, {name}={element}[{axes}]"
+        )
+    return frame.error(
+        CubeTypeError,
+        f"cannot subscript {describe(number)}: {snippet(node.value)} is a number, without elements",
+        node,
+        help,
+    )
 
 
 def _item(frame: Frame, owner: Value, at: Any, node: ast.Subscript) -> Value:
@@ -71,6 +93,9 @@ def _item(frame: Frame, owner: Value, at: Any, node: ast.Subscript) -> Value:
     assert holder is not None
     try:
         found = holder[at]
+    except SourceError as error:  # of Vector[…], which does not know its place
+        told = error.diagnostics[0]
+        raise frame.error(type(error), told.message, node.slice, told.help) from error
     except Exception as error:
         inside = isinstance(error, IndexError) and isinstance(holder, Sized)
         raise frame.error(

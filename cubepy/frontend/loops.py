@@ -22,7 +22,7 @@ from cubepy.frontend.dispatch import (
 )
 from cubepy.frontend.frame import Assigned, Frame, Loop
 from cubepy.frontend.lang import Intrinsic
-from cubepy.frontend.ranges import counting_of
+from cubepy.frontend.ranges import counting_of, told_of_range
 from cubepy.frontend.session import MAXIMUM_TRIPS
 from cubepy.frontend.statements import assign_target
 from cubepy.frontend.values import (
@@ -138,7 +138,10 @@ def lower_for(frame: Frame, node: ast.For) -> None:
         if isinstance(callee, Known) and callee.value == Intrinsic("unroll"):
             _unroll_call(frame, node, call)
             return
-    value = lower_expression(frame, call)
+    try:
+        value = lower_expression(frame, call)
+    except ComptimeError as error:
+        raise told_of_range(error, call) from error
     if isinstance(value, Poison):
         return
     _unrolled_loop(frame, node, _items(frame, value, call))

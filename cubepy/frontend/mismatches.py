@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from cubepy.errors import CubeTypeError, CubeValueError, SourceError, shown
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.promotion import default_type
+from cubepy.frontend.promotion import default_type, literal_fits
 from cubepy.frontend.values import Known, Value
-from cubepy.ir import BOOL, F64, INDEX, Op, Scalar
+from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar
 from cubepy.records import dataclass
 
 __all__ = ["Operand", "literal_mismatch", "mismatch", "scalar_type", "scalar_type_of"]
@@ -71,7 +71,7 @@ def _fix(first: Scalar, second: Scalar, left_text: str, right_text: str) -> str:
     if first.is_integer and second.is_float:
         return f"convert one side, for example {second}({left_text})"
     if first.is_float and second.is_float:
-        return f"convert both, for example f32({right_text})"
+        return f"convert both: f32({left_text}) and f32({right_text})"
     return f"convert one side, for example {first}({right_text})"
 
 
@@ -107,7 +107,8 @@ def literal_mismatch(
         help = f"convert the integer, for example f32({text})"
         return frame.error(CubeTypeError, message, at, help)
     wider = default_type(value.value) or F64
-    wider = F64 if target.is_float else wider
+    if target.is_float:
+        wider = F32 if literal_fits(value.value, F32) and target.bits < F32.bits else F64
     return frame.error(
         CubeValueError,
         f"{shown(value.value)} does not fit {target}, the type of the other operand",

@@ -6,10 +6,11 @@ Any integers go together as bounds. A range known while compiling is not treated
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
-from cubepy.errors import CubeTypeError, CubeValueError, shown
+from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError, shown
 from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, typed, unify
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.descriptions import describe, snippet
@@ -19,9 +20,9 @@ from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.type_limits import warn_of_descent
 from cubepy.frontend.values import Known, Poison, Value, is_number
 from cubepy.ir import INDEX, U64, Op, Scalar, ops
-from cubepy.records import dataclass
+from cubepy.records import dataclass, replace
 
-__all__ = ["Counting", "counting_of"]
+__all__ = ["Counting", "counting_of", "told_of_range"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +173,48 @@ def _check_bound(frame: Frame, operand: Operand) -> None:
         if _is_whole(value)
         else "write a whole number",
     )
+
+
+# ── ranges that must be known ────────────────────────────────────────────────────────────────────
+
+
+def told_of_range(error: ComptimeError, loop: ast.expr) -> ComptimeError:
+    """The error for what a loop runs over; of a part of a `range`, with the range to write."""
+    written = _plain_range(loop)
+    if not written:
+        return error
+    return ComptimeError([replace(each, help=f"write {written}") for each in error.diagnostics])
+
+
+def _plain_range(loop: ast.expr) -> str:
+    """`reversed(range(a, b))` and `range(n)[a:b]` as a range that may be known at run time."""
+    match loop:
+        case ast.Call(func=ast.Name("reversed"), args=[inner]) if bounds := _bounds(inner):
+            return f"range({_less_one(bounds[1])}, {_less_one(bounds[0])}, -1)"
+        case ast.Subscript(value=inner, slice=ast.Slice(lower, upper, None)):
+            bounds = _bounds(inner)
+            if bounds and bounds[0] == "0":
+                start = "0" if lower is None else snippet(lower)
+                stop = bounds[1] if upper is None else f"min({snippet(upper)}, {bounds[1]})"
+                return f"range({start}, {stop})"
+    return ""
+
+
+def _bounds(inner: ast.expr) -> tuple[str, str] | None:
+    """Start and stop of `range(stop)` or `range(start, stop)`, as written."""
+    match inner:
+        case ast.Call(func=ast.Name("range"), args=[stop]):
+            return "0", snippet(stop)
+        case ast.Call(func=ast.Name("range"), args=[start, stop]):
+            return snippet(start), snippet(stop)
+    return None
+
+
+def _less_one(text: str) -> str:
+    """One less than a bound; `a + b - 1` needs no brackets, a condition does."""
+    if text.isdecimal():
+        return str(int(text) - 1)
+    simple = not re.search(r"\b(if|or|and|not)\b|[<>=|&^]", text)
+    if not simple:
+        return f"({text}) - 1"
+    return text.removesuffix(" + 1") if text.endswith(" + 1") else f"{text} - 1"

@@ -7,6 +7,7 @@ values and captured names are part of it by type and bits. Nothing is lowered he
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -187,7 +188,7 @@ class _Arguments:
                     message=f"the parameter {name} of {self.source.name} has an annotation that "
                     "kernels do not have",
                     loc=self.source.place_of(name),
-                    help="write a scalar type, Array[T], Tensor[T], Comptime[T], Vector[T, N] …",
+                    help=_instead(annotation.written),
                 )
             )
 
@@ -378,3 +379,17 @@ def _stride_classes(value: Any, element: Scalar) -> tuple[StrideClass, ...]:
 
 
 _CLASSES = {0: StrideClass.ZERO, 1: StrideClass.ONE, -1: StrideClass.MINUS_ONE}
+
+
+def _instead(written: object) -> str:
+    """What to write in place of an annotation that kernels do not have."""
+    plain = typing.get_origin(written) or written
+    if isinstance(plain, type) and issubclass(plain, np.ndarray):
+        return "write Array[f32], with one axis, or Tensor[f32], with any number of them"
+    package = getattr(plain, "__module__", "").partition(".")[0]
+    if isinstance(plain, type) and package not in ("builtins", "cubepy", "numpy", "typing"):
+        return f"decorate {plain.__name__} with @cb.struct and annotate its fields"
+    return (
+        "write a scalar type, Array[T], Tensor[T], Comptime[T], Vector[T, N], tuple[…], or a class "
+        "under @cb.struct"
+    )

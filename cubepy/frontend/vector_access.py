@@ -38,7 +38,7 @@ from cubepy.frontend.values import (
     format_of,
     memory_of,
 )
-from cubepy.frontend.vector_types import LONGEST, is_count
+from cubepy.frontend.vector_types import is_count, lengths
 from cubepy.frontend.views import Place, array_method, place_of
 from cubepy.ir import Op, SlotType, ops
 
@@ -87,7 +87,7 @@ def make(frame: Frame, array: ArrayValue, call: Call) -> Value:
             CubeValueError,
             f"vectors of {count!r} elements",
             operand.node,
-            f"a vector has 1, 2, 4 … {LONGEST} elements, a power of two",
+            lengths(count),
         )
     return Vectorized(array, count)
 

@@ -13,14 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cubepy.errors import CubeError
+from cubepy.errors import CubeError, CubeTypeError, Diagnostic
 from cubepy.frontend.scalars import class_of, host_cast, scalar_of
 from cubepy.ir import Scalar
+from cubepy.location import UNKNOWN
 from cubepy.records import dataclass
 
-__all__ = ["LONGEST", "HostVector", "Vector", "VectorType", "is_count"]
+__all__ = ["LONGEST", "HostVector", "Vector", "VectorType", "is_count", "lengths"]
 
 LONGEST = 64
+
+
+def lengths(count: object) -> str:
+    """What to do where a vector cannot have so many elements."""
+    there = f"a vector has 1, 2, 4 … {LONGEST} elements, a power of two"
+    if not isinstance(count, int) or not 2 < count < LONGEST:
+        return there
+    return f"{there}: pad to {1 << count.bit_length()}, or make a struct of {count} fields"
 
 
 def is_count(number: object) -> bool:
@@ -136,7 +145,6 @@ else:
             if element is None:
                 raise TypeError(f"no vectors of {written[0]!r}: write a scalar type")
             if not is_count(count):
-                raise TypeError(
-                    f"a vector has 1, 2, 4 … {LONGEST} elements, a power of two, not {count!r}"
-                )
+                message = f"no vectors of {count!r} elements"
+                raise CubeTypeError(Diagnostic(message=message, loc=UNKNOWN, help=lengths(count)))
             return VectorType(element, count)

@@ -25,7 +25,7 @@ from cubepy.frontend.calls import (
 from cubepy.frontend.coercion import Operand, as_index, as_type, unify
 from cubepy.frontend.comparisons import compare, compares_groups
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
-from cubepy.frontend.descriptions import describe
+from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.expressions import reads_attributes
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
@@ -34,7 +34,7 @@ from cubepy.frontend.items import slices_groups, subscripts_groups
 from cubepy.frontend.operators import Operation, binary, overloads_operators, unary
 from cubepy.frontend.scalars import class_of
 from cubepy.frontend.values import Known, TupleValue, Value, VectorValue, with_items
-from cubepy.frontend.vector_types import LONGEST, HostVector, is_count
+from cubepy.frontend.vector_types import HostVector, is_count, lengths
 from cubepy.ir import INDEX, Op, ops
 
 __all__ = ["vector_of", "vector_value"]
@@ -54,7 +54,7 @@ def vector_of(frame: Frame, operands: Sequence[Operand], at: ast.AST) -> VectorV
             CubeValueError,
             f"a vector of {len(operands)} elements",
             at,
-            f"a vector has 1, 2, 4 … {LONGEST} elements, a power of two",
+            lengths(len(operands)),
         )
     return VectorValue(tuple(unify(frame, operands, at, "put together")))
 
@@ -241,6 +241,14 @@ def _has_vectors(call: Call) -> bool:
 # ── elements ─────────────────────────────────────────────────────────────────────────────────────
 
 
+# Methods of NumPy's arrays, as the functions that vectors have for them.
+_FUNCTIONS = {name: name for name in ("sum", "min", "max", "all", "any")} | {"dot": "cb.dot"}
+
+
+def _owner_text(at: ast.AST) -> str:
+    return snippet(at.value) if isinstance(at, ast.Attribute) else "v"
+
+
 @reads_attributes
 def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | None:
     """`v.dtype`; there is nothing else."""
@@ -252,7 +260,9 @@ def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | Non
         CubeNameError,
         f"{describe(owner)} has no attribute {name!r}",
         at,
-        "vectors have dtype, len(v), elements v[i], and cb.dot, sum, min, max of them",
+        f"write {_FUNCTIONS[name]}({_owner_text(at)})"
+        if name in _FUNCTIONS
+        else "vectors have dtype, len(v), elements v[i], and cb.dot, sum, min, max of them",
     )
 
 

@@ -45,6 +45,8 @@ OURS = {
 }
 # One device each; a number after these names is the machine of the target.
 NO_NUMBERS = frozenset({"reference"})
+# Those whose devices have nothing but numbers.
+_NUMBERED = frozenset({"opencl", "wgpu"})
 _SOON = "CUDA is planned; opencl and wgpu are what runs on GPUs today"
 # What to say of names under which people look for a runtime.
 _ADVICE = {
@@ -148,14 +150,19 @@ class Registry:
         number, _, options = rest.removeprefix(":").partition("+")
         if (runtime, number) == ("cpu", "native"):
             number = ""
-        if number and (not number.isdecimal() or runtime in NO_NUMBERS):
+        if number and runtime in _NUMBERED and not number.removeprefix("-").isdecimal():
+            raise RuntimeUnavailable(
+                f"no device {name!r}: devices of {runtime!r} have numbers, from {runtime}:0\n"
+                f"  help: {_LOOK}"
+            )
+        if number and (not number.removeprefix("-").isdecimal() or runtime in NO_NUMBERS):
             return TargetedDevice(devices[0], name, Target.parse(name))
         if len(number) > _MOST_DIGITS:
             raise RuntimeUnavailable(
                 f"no device {name[:40]}…: a number of {len(number)} digits\n  help: {_LOOK}"
             )
         position = int(number or 0)
-        if position >= len(devices):
+        if not 0 <= position < len(devices):
             raise RuntimeUnavailable(
                 f"no device {name!r}: the runtime {runtime!r} has {len(devices)} here\n"
                 f"  help: {_LOOK}"

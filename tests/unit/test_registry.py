@@ -43,6 +43,10 @@ def test_what_is_not_there_says_why(registry: Registry) -> None:
         registry.device("absent")
     with pytest.raises(RuntimeUnavailable, match=r"no device 'opencl:2'.* has 2 here"):
         registry.device("opencl:2")
+    with pytest.raises(RuntimeUnavailable, match=r"no device 'opencl:-1'.* has 2 here"):
+        registry.device("opencl:-1")
+    with pytest.raises(RuntimeUnavailable, match=r"'opencl:x': .* have numbers, from opencl:0"):
+        registry.device("opencl:x")
     with pytest.raises(RuntimeUnavailable, match="'empty' has no device"):
         registry.device("empty")
     with pytest.raises(RuntimeUnavailable, match="names are like"):

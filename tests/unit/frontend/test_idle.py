@@ -15,7 +15,7 @@ import cubepy as cb
 from cubepy import Array, Comptime, Tensor, f32, frontend, i32
 from cubepy.errors import CubeTypeError, CubeWarning
 
-# mypy: disable-error-code="operator,comparison-overlap"
+# mypy: disable-error-code="operator,comparison-overlap,unreachable"
 
 X = np.zeros(4, np.float32)
 
@@ -54,6 +54,35 @@ def test_a_kernel_that_stores_nothing() -> None:
         y += 1.0
 
     assert warned(kernel, X) == ["kernel stores nothing: a launch of it changes nothing"]
+
+
+def test_stores_behind_a_loop_without_an_end() -> None:
+    def kernel(x: Array[f32]) -> None:
+        i = 0
+        while True:
+            i += 1
+            for k in range(i):
+                if k == 2:
+                    break  # of the inner loop
+        x[0] = f32(i)
+
+    def leaves(x: Array[f32]) -> None:
+        i = 0
+        while True:
+            i += 1
+            if i > 3:
+                break
+        x[0] = f32(i)
+
+    def stores_in_it(x: Array[f32]) -> None:
+        while True:
+            x[0] += 1.0
+
+    assert warned(kernel, X) == ["kernel stores nothing: a launch of it changes nothing"]
+    assert warned(leaves, X) == []
+    assert warned(stores_in_it, X) == []
+    with pytest.warns(CubeWarning, match="with break: nothing behind it is reached"):
+        lowered(kernel, X)
 
 
 def test_a_kernel_that_fills_only_shared_memory() -> None:
