@@ -128,6 +128,15 @@ def _host_level() -> str:
     return "x86-64-v3" if {"avx2", "bmi2", "f16c", "fma"} <= flags else "x86-64-v2"
 
 
+def _units_of_a_plane(machine: str) -> int:
+    if not machine.isdecimal() or len(machine) > 9 or not int(machine):
+        raise ConfigError(
+            f"no interpreter {machine[:40]!r}: the number is that of the units of a plane\n"
+            "  help: for example reference:8"
+        )
+    return int(machine)
+
+
 def features_of(language: str, machine: str) -> Features:
     """The features of a target as far as its name tells; raises ConfigError for an unknown
     machine.
@@ -135,7 +144,7 @@ def features_of(language: str, machine: str) -> Features:
     if language == "cpu":
         return _cpu(machine)
     if language == "reference":
-        return Features(plane_dim=int(machine) if machine else 4)
+        return Features(plane_dim=_units_of_a_plane(machine) if machine else 4)
     if language == "opencl":
         return _opencl(machine)
     if language == "wgsl":

@@ -1,5 +1,7 @@
 """The hall: from IR to something that runs, and one compilation for many threads."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -83,11 +85,9 @@ def test_devices_that_want_the_same_share_a_lowered_kernel(monkeypatch: pytest.M
     lowered: list[int] = []
     plain = frontend.lower_and_tell
 
-    def counted(
-        source: frontend.KernelSource, specialization: frontend.Specialization
-    ) -> frontend.Lowered:
+    def counted(*given: Any, **notes: Any) -> frontend.Lowered:
         lowered.append(STEP)
-        return plain(source, specialization)
+        return plain(*given, **notes)
 
     def add_step(x: Array[f32]) -> None:
         x[cb.ABSOLUTE_POS] += STEP

@@ -65,6 +65,9 @@ def test_a_target_may_be_asked_for(registry: Registry) -> None:
     assert options.inner is SECOND
     assert options.target.options == (("a", "1"), ("b", "2"))
     assert options.target.features == SECOND.target.features
+    for wrong in ("x", "-1", "0", "9" * 5000):
+        with pytest.raises(ConfigError, match=r"units of a plane\n  help: .*reference:8"):
+            registry.device(f"reference:{wrong}")
     with pytest.raises(ConfigError, match="name=value"):
         registry.device("opencl+gang")
 
