@@ -128,9 +128,8 @@ class Expressions:
                 else f"{self.scope.spelling(type)}({source.name})"
             )
         if type is INDEX and self.context.results is None and self.scope.chance(0.6):
-            lengths = [
-                f"len({memory.name})" for memory in self.scope.find_memories(MemoryKind.READ)
-            ]
+            read = self.scope.find_memories(MemoryKind.READ, uniform=self.uniform)
+            lengths = [f"len({memory.name})" for memory in read]
             uniform = (*_UNIFORM_INDEX, *lengths)
             return self.pick(*(uniform if self.uniform else (*_INDEX, *uniform)))
         return self.literal_of(type)
@@ -160,7 +159,11 @@ class Expressions:
         kinds = [MemoryKind.READ]
         if not self.uniform:
             kinds += [MemoryKind.OWN, MemoryKind.CUBE, MemoryKind.PRIVATE]
-        known = [memory for kind in kinds for memory in self.scope.find_memories(kind, type)]
+        known = [
+            memory
+            for kind in kinds
+            for memory in self.scope.find_memories(kind, type, uniform=self.uniform)
+        ]
         if not known or self.reading == MAX_READING:
             return ""
         memory = self.random.choice(known)

@@ -99,7 +99,8 @@ class Variable:
 class Memory:
     """A memory by name. `own` subscripts the unit's elements, with `{k}` for one of `count`.
 
-    `stored`: in a format of small floats, which has no atomics.
+    `stored`: in a format of small floats, which has no atomics. `uniform`: the same elements for
+    every unit, which a view need not be.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Memory:
     offset: str = ""
     operation: str = ""
     stored: bool = False
+    uniform: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,12 +260,16 @@ class Scope:
             and (variable.assignable or not assignable)
         ]
 
-    def find_memories(self, kind: MemoryKind, element: Scalar | None = None) -> list[Memory]:
-        """Memories of a kind in reach."""
+    def find_memories(
+        self, kind: MemoryKind, element: Scalar | None = None, *, uniform: bool = False
+    ) -> list[Memory]:
+        """Memories of a kind in reach; `uniform`: those alone that are the same for every unit."""
         return [
             memory
             for memory in self.memories
-            if memory.kind is kind and (element is None or memory.element is element)
+            if memory.kind is kind
+            and (element is None or memory.element is element)
+            and (memory.uniform or not uniform)
         ]
 
     @contextmanager

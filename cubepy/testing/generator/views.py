@@ -25,7 +25,8 @@ def view_statement(scope: Scope, context: Context) -> tuple[Node, ...]:
     memory, here = scope.random.choice(known), Expressions(scope, context)
     if memory.kind is MemoryKind.READ:
         text, extents = _of_any(memory, here)
-        view = replace(memory, extents=extents)
+        reshaped = text.startswith(f"{memory.name}.")  # the others may start where the unit is
+        view = replace(memory, extents=extents, uniform=memory.uniform and reshaped)
     elif memory.kind is MemoryKind.PRIVATE:
         text, view = f"{memory.name}[::-1]", memory
     else:
