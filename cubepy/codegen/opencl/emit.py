@@ -17,6 +17,7 @@ from cubepy.codegen.structured import (
     name_parameters,
     primary,
     pure_functions,
+    refuse_shared,
     refuse_types,
 )
 from cubepy.ir import (
@@ -71,6 +72,7 @@ class _Emission:
         """Everything put together."""
         functions = [self._function(function) for function in self.kernel.functions]
         body = self._body()
+        refuse_shared(self.kernel, self.language.shared_bytes, self.target)
         lines: Lines = []
         for part in (self._head(), *self._helpers(), *functions, self._kernel(body)):
             lines += [*part, ("", UNKNOWN)]

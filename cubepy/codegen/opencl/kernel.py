@@ -70,11 +70,12 @@ def _shared(kernel: OpenclKernel, body: Body, op: Op) -> None:
     room = op.attrs.get("room")
     if isinstance(room, int):  # one of several arrays of which one is alive at a time
         place = f"place{op.attrs['place']}"
-        kernel.locals[place] = f"local ulong {place}[{-(-room // 8)}];"
+        kernel.share(place, f"ulong {place}[{-(-room // 8)}]", -(-room // 8) * 8)
         cell = f"local {memory_type(scalar)}"
         kernel.locals[name] = f"{cell} *const {name} = ({cell} *){place};"
     else:
-        kernel.locals[name] = f"local {memory_type(scalar)} {name}[{count}]{aligned};"
+        array = f"{memory_type(scalar)} {name}[{count}]{aligned}"
+        kernel.share(name, array, count * scalar.size)
     kernel.bind_memory(op, Memory.of_shape(name, memory, "local", memory.shape))
 
 
@@ -136,6 +137,7 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
         self.planes_emulated = planes and self.planes_emulated
         self.prelude = Prelude(half_conversion=target.features.half_conversion)
         self.locals: dict[str, str] = {}
+        self._shared_bytes: dict[str, int] = {}
         self._lengths: dict[str, int] = {}
 
     # ── what the walk asks ──
@@ -223,13 +225,23 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
     def plane_scratch(self) -> str:
         """A place in local memory for a value of each unit."""
         units = math.prod(self.positions.group)
-        self.locals["cb_scratch"] = f"local ulong cb_scratch[{units}];"
+        self.share("cb_scratch", f"ulong cb_scratch[{units}]", 8 * units)
         return "cb_scratch"
 
     def uniform_cell(self) -> str:
         """A place in local memory for one value."""
-        self.locals["cb_cell"] = "local ulong cb_cell[1];"
+        self.share("cb_cell", "ulong cb_cell[1]", 8)
         return "cb_cell"
+
+    def share(self, name: str, array: str, size: int) -> None:
+        """Have an array in local memory, of so many bytes."""
+        self.locals[name] = f"local {array};"
+        self._shared_bytes[name] = size
+
+    @property
+    def shared_bytes(self) -> int:
+        """What a cube takes of local memory."""
+        return sum(self._shared_bytes.values())
 
 
 def _passed(memory: Memory) -> list[str]:

@@ -21,7 +21,12 @@ from cubepy.codegen.structured.names import HELPER, Names, identifier
 from cubepy.codegen.structured.notes import BY_EXCHANGE
 from cubepy.codegen.structured.positions import Positions, number
 from cubepy.codegen.structured.purity import pure_functions
-from cubepy.codegen.structured.refusals import need_feature, refuse_types, unsupported
+from cubepy.codegen.structured.refusals import (
+    need_feature,
+    refuse_shared,
+    refuse_types,
+    unsupported,
+)
 from cubepy.codegen.structured.uses import used_in_loops
 from cubepy.codegen.structured.writer import SourceWriter
 
@@ -47,6 +52,7 @@ __all__ = [
     "place_at",
     "primary",
     "pure_functions",
+    "refuse_shared",
     "refuse_types",
     "tests_of",
     "unary",

@@ -7,7 +7,7 @@ from cubepy.ir import Kernel, Op, Scalar, walk
 from cubepy.location import Loc
 from cubepy.target import Target
 
-__all__ = ["need_feature", "refuse_types", "unsupported"]
+__all__ = ["need_feature", "refuse_shared", "refuse_types", "unsupported"]
 
 
 def unsupported(message: str, loc: Loc, help: str) -> UnsupportedError:
@@ -34,3 +34,13 @@ def refuse_types(kernel: Kernel, target: Target) -> None:
                 f"the device has no {scalar}", op.loc if op.loc.known else kernel.loc,
                 "use f32, or another device: `cubepy doctor` lists what each can do",
             )  # fmt: skip
+
+
+def refuse_shared(kernel: Kernel, needed: int, target: Target, note: str = "") -> None:
+    """Refuse a kernel whose cubes take more bytes of shared memory than the device has."""
+    if needed > target.features.shared_bytes:
+        raise unsupported(
+            f"{kernel.name} needs {needed} bytes of shared memory, "
+            f"and a cube has {target.features.shared_bytes}", kernel.loc,
+            f"{note}share fewer elements, or use another device",
+        )  # fmt: skip

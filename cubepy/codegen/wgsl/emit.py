@@ -16,6 +16,7 @@ from cubepy.codegen.structured import (
     name_parameters,
     primary,
     pure_functions,
+    refuse_shared,
     refuse_types,
     unsupported,
     used_in_loops,
@@ -233,13 +234,8 @@ class _Emission:
                 f"{features.most_buffers}", loc,
                 "pass several arrays as views of one, or use another device",
             )  # fmt: skip
-        if self.language.shared_bytes > features.shared_bytes:
-            raise unsupported(
-                f"{self.kernel.name} needs {self.language.shared_bytes} bytes of shared memory, "
-                f"and a cube has {features.shared_bytes}", loc,
-                ("elements of 8 and 16 bits take 4 bytes there; " if self.language.padded else "")
-                + "share fewer elements, or use another device",
-            )  # fmt: skip
+        note = "elements of 8 and 16 bits take 4 bytes there; " if self.language.padded else ""
+        refuse_shared(self.kernel, self.language.shared_bytes, self.target, note)
 
     @property
     def _reports(self) -> bool:

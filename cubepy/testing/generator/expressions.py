@@ -128,8 +128,8 @@ class Expressions:
                 else f"{self.scope.spelling(type)}({source.name})"
             )
         if type is INDEX and self.context.results is None and self.scope.chance(0.6):
-            read = self.scope.find_memories(MemoryKind.READ, uniform=self.uniform)
-            lengths = [f"len({memory.name})" for memory in read]
+            memories = self.scope.find_memories(MemoryKind.READ, uniform=self.uniform)
+            lengths = [f"len({memory.name})" for memory in memories]
             uniform = (*_UNIFORM_INDEX, *lengths)
             return self.pick(*(uniform if self.uniform else (*_INDEX, *uniform)))
         return self.literal_of(type)
