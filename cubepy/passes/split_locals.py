@@ -224,8 +224,8 @@ def _groups(used: list[Op], reaching: _Reaching) -> list[list[Op]]:
     roots: dict[int, int] = {}
 
     def root(bit: int) -> int:
-        while roots.setdefault(bit, bit) != bit:
-            bit = roots[bit] = roots[roots[bit]]
+        while (above := roots.setdefault(bit, bit)) != bit:
+            roots[bit] = bit = roots[above]
         return bit
 
     for mask in masks:
