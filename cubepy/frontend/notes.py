@@ -60,8 +60,8 @@ def note(frame: Frame, name: str, value: Value, at: ast.AST) -> None:
 
 
 def _is_seen(name: str, value: Value) -> bool:
-    """Whether an op or a slot of that name says it already."""
-    return isinstance(value, Op) and (value.name == name or value.opdef is ops.LOAD_LOCAL)
+    """Whether the op has that name already; what is read from a slot has the slot's."""
+    return isinstance(value, Op) and value.name == name and value.opdef is not ops.LOAD_LOCAL
 
 
 def _slot(frame: Frame, name: str, type: Scalar, at: ast.AST) -> Op:

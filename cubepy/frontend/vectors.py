@@ -242,7 +242,8 @@ def _has_vectors(call: Call) -> bool:
 
 
 # Methods of NumPy's arrays, as the functions that vectors have for them.
-_FUNCTIONS = {name: name for name in ("sum", "min", "max", "all", "any")} | {"dot": "cb.dot"}
+_FUNCTIONS = {name: name + "({})" for name in ("sum", "min", "max", "all", "any")}
+_FUNCTIONS["dot"] = "cb.dot({}, …)"
 
 
 def _owner_text(at: ast.AST) -> str:
@@ -260,7 +261,7 @@ def attribute(frame: Frame, owner: Value, name: str, at: ast.AST) -> Value | Non
         CubeNameError,
         f"{describe(owner)} has no attribute {name!r}",
         at,
-        f"write {_FUNCTIONS[name]}({_owner_text(at)})"
+        f"write {_FUNCTIONS[name].format(_owner_text(at))}"
         if name in _FUNCTIONS
         else "vectors have dtype, len(v), elements v[i], and cb.dot, sum, min, max of them",
     )

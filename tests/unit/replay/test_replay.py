@@ -323,6 +323,10 @@ def looks_along(
         if k == n:
             both = (both[0] + 1.0, both[1])
             v = cb.insert(v, 2, ray.at(2.0))
+    low, high = 0.0, 1.0
+    while low < high:
+        left, right = low, high
+        low, high = right, left
     for q in cb.unroll(range(n)):
         again += q * given.slope
     out[i] = again + both[0] + v[2] + ray.origin  # all of them
@@ -331,6 +335,7 @@ def looks_along(
 def test_groups_and_comptime_values_have_their_names_in_the_debugger() -> None:
     x = np.arange(8, dtype=np.float32)
     names = ["first", "second", "again", "both", "ray", "v", "w", "n", "more", "given", "q"]
+    names += ["left", "right", "low", "high"]
     asked = "".join(f"p {name}\n" for name in names)
     inside = f"b {line_of('self.slope * t  # of')}\nb {line_of('# all of them')}\n"
     out = np.zeros_like(x)
@@ -354,6 +359,8 @@ def test_groups_and_comptime_values_have_their_names_in_the_debugger() -> None:
     assert int(shown["more"].removeprefix("np.int32(").removesuffix(")")) == 3
     assert shown["given"] == f"Ray(origin={one}, slope={np.float32(0.5)!r})"
     assert shown["q"] == "1"
+    assert shown["left"] == shown["high"] == repr(np.float32(0))
+    assert shown["right"] == shown["low"] == one
     wanted = np.zeros_like(x)
     looks_along.over(8)(x, (1.0, 2.0, 3.0, 4.0), 2, Ray(1.0, 0.5), wanted)
     assert out.tobytes() == wanted.tobytes()
