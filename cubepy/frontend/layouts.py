@@ -12,7 +12,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cubepy.errors import LaunchError, shown, stays_here
+from cubepy.errors import LaunchError, stays_here
+from cubepy.frontend.wording import describe_object
 from cubepy.records import dataclass
 
 __all__ = ["Layout"]
@@ -131,7 +132,7 @@ def _whole(numbers: Sequence[int]) -> tuple[int, ...]:
         return tuple(map(operator.index, numbers))
     except TypeError as error:
         raise LaunchError(
-            f"{shown(numbers)} for the axes of a layout: a tuple of whole numbers is needed\n"
+            f"{describe_object(numbers)} for the axes of a layout: whole numbers are needed\n"
             "  help: give one for each axis, for example (16, 16)"
         ) from error
 

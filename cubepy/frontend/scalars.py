@@ -74,12 +74,21 @@ class ScalarClass:
         if cls.scalar is None:
             raise CubeError(f"{cls.__name__} is a family of types\n  help: write f32(…), i32(…), …")
         try:
-            return host_cast(value, cls.scalar)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(
-                f"{cls.__name__} of {describe_object(value)}: expects a number\n"
-                f"  help: for example {cls.__name__}(1)"
-            ) from error
+            if _is_numeric(value):
+                return host_cast(value, cls.scalar)
+        except (TypeError, ValueError):  # said below
+            pass
+        raise ArgumentError(
+            f"{cls.__name__} of {describe_object(value)}: expects a number\n"
+            f"  help: for example {cls.__name__}(1)"
+        )
+
+
+def _is_numeric(value: object) -> bool:
+    """Whether a value is a number or an array of them; NumPy makes NaN of None."""
+    if isinstance(value, int | float) or hasattr(type(value), "__float__"):
+        return True
+    return np.asarray(value).dtype.kind not in "OUSMmc"
 
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ Multiplication" (PLDI 1994), figure 4.1.
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex
+from typing import Any
+
+import numpy as np
 
 import cubepy as cb
 from cubepy.errors import ArgumentError
@@ -38,7 +40,7 @@ class FastDivmod:
     @classmethod
     def of(cls, divisor: int) -> FastDivmod:
         """For a divisor from 1 to 2**32 - 1."""
-        if not isinstance(divisor, SupportsIndex):
+        if not isinstance(divisor, (int, np.integer)):
             raise ArgumentError(
                 f"FastDivmod divides by a whole number, not by {divisor!r}\n"
                 "  help: for example FastDivmod.of(7); for other divisors write // and %"
