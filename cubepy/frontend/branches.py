@@ -52,7 +52,7 @@ def is_cheap(opened: OpenRegion) -> bool:
 
 def chosen(frame: Frame, condition: Op, then: Arm, other: Arm, at: ast.AST) -> Value:
     """The value of one arm or the other."""
-    if isinstance(then.value, Poison) or isinstance(other.value, Poison):
+    if _is_poisoned(then.value) or _is_poisoned(other.value):
         return POISON
     pairs: list[tuple[Op, Op, Variable | None]] = []
     shape = _pair(frame, then, other, at, pairs)
@@ -66,6 +66,13 @@ def chosen(frame: Frame, condition: Op, then: Arm, other: Arm, at: ast.AST) -> V
     for result, (_, _, variable) in zip(results, pairs, strict=True):
         _note(frame, result, variable, at)
     return _assembled(shape, iter(results))
+
+
+def _is_poisoned(value: Value) -> bool:
+    """Whether a part of it comes from a complaint, or waits for lowering to begin again."""
+    if isinstance(value, Group):
+        return any(map(_is_poisoned, value.items))
+    return isinstance(value, Poison)
 
 
 def _pair(

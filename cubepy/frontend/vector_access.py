@@ -19,7 +19,10 @@ from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
 from cubepy.frontend.memory import (
+    Attributes,
+    Element,
     WideElement,
+    access,
     bounds_attributes,
     decoded,
     encoded,
@@ -106,7 +109,7 @@ def _read(frame: Frame, element: WideElement, at: ast.AST) -> VectorValue:
     check = frame.session.specialization.options.check
     if check == "unchecked":
         places = _places(frame, element, at)
-        return VectorValue(tuple(_load(frame, place, check, at) for place in places))
+        return VectorValue(tuple(_loading(frame, place, at)({"check": check}) for place in places))
     slots = [
         frame.append_to(frame.builder.current, ops.LOCAL, SlotType(type), {"element": type}, at)
         for _ in range(element.count)
@@ -114,7 +117,10 @@ def _read(frame: Frame, element: WideElement, at: ast.AST) -> VectorValue:
 
     def inside() -> None:
         for slot, place in zip(slots, _places(frame, element, at), strict=True):
-            value = _load(frame, place, "unchecked", at)
+            value = access(
+                frame, Element(place, element.name), at, type, _loading(frame, place, at)
+            )
+            assert value is not None
             frame.emit(ops.STORE_LOCAL, slot, value, at=at)
 
     def outside() -> None:
@@ -137,8 +143,8 @@ def write(
 
     def inside() -> None:
         for place, item in zip(_places(frame, element, at), values, strict=True):
-            attrs = {"check": "unchecked"}
-            frame.emit(ops.STORE, place.memory, *place.indices, item, at=at, attrs=attrs)
+            act = _storing(frame, place, item, at)
+            access(frame, Element(place, element.name), at, None, act)
 
     def outside() -> None:
         if check == "validate":
@@ -199,7 +205,10 @@ def _is_inside(frame: Frame, element: WideElement, at: ast.AST) -> Op:
 
 
 def _places(frame: Frame, element: WideElement, at: ast.AST) -> list[Place]:
-    """Where all elements lie, which are known to be inside."""
+    """Where all elements lie, which are inside along the axes that the vector is subscripted by.
+
+    What the array is a view of may still end before them: an axis may be fixed at a place outside.
+    """
     numbers = Lengths(frame, at)
     first = numbers.mul(element.indices[-1], element.count)
     inside = (True,) * len(element.indices)
@@ -211,8 +220,14 @@ def _places(frame: Frame, element: WideElement, at: ast.AST) -> list[Place]:
     ]
 
 
-def _load(frame: Frame, place: Place, check: str, at: ast.AST) -> Op:
-    return frame.emit(ops.LOAD, place.memory, *place.indices, at=at, attrs={"check": check})
+def _loading(frame: Frame, place: Place, at: ast.AST) -> Callable[[Attributes], Op]:
+    return lambda attrs: frame.emit(ops.LOAD, place.memory, *place.indices, at=at, attrs=attrs)
+
+
+def _storing(frame: Frame, place: Place, item: Op, at: ast.AST) -> Callable[[Attributes], Op]:
+    return lambda attrs: frame.emit(
+        ops.STORE, place.memory, *place.indices, item, at=at, attrs=attrs
+    )
 
 
 def _report(frame: Frame, element: WideElement, at: ast.AST) -> None:
