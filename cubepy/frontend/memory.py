@@ -259,14 +259,18 @@ def load(frame: Frame, element: Element | WideElement, at: ast.AST) -> Value:
     """Read an element."""
     if isinstance(element, WideElement):
         return _WIDE_READERS[0](frame, element, at)
+    return decoded(frame, element.format, fetched(frame, element, at), at)
+
+
+def fetched(frame: Frame, element: Element, at: ast.AST) -> Op:
+    """What memory holds there, as it is."""
+    place = element.place
     made = access(
         frame, element, at, element.type,
-        lambda attrs: frame.emit(
-            ops.LOAD, element.place.memory, *element.place.indices, at=at, attrs=attrs
-        ),
+        lambda attrs: frame.emit(ops.LOAD, place.memory, *place.indices, at=at, attrs=attrs),
     )  # fmt: skip
     assert made is not None
-    return decoded(frame, element.format, made, at)
+    return made
 
 
 def decoded(frame: Frame, format: StoredFormat | None, value: Value, at: ast.AST) -> Value:
@@ -297,11 +301,15 @@ def store(
         _WIDE_WRITERS[0](frame, element, value, at, value_node)
         return
     op = encoded(frame, element.format, value, element.type, value_node, element.name)
+    put(frame, element, op, at)
+
+
+def put(frame: Frame, element: Element, op: Op, at: ast.AST) -> None:
+    """Have memory hold a value of its type there."""
+    place = element.place
     access(
         frame, element, at, None,
-        lambda attrs: frame.emit(
-            ops.STORE, element.place.memory, *element.place.indices, op, at=at, attrs=attrs
-        ),
+        lambda attrs: frame.emit(ops.STORE, place.memory, *place.indices, op, at=at, attrs=attrs),
     )  # fmt: skip
 
 

@@ -17,7 +17,6 @@ from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits, promote
-from cubepy.frontend.type_limits import warn_of_descent
 from cubepy.frontend.values import Known, Poison, Value, is_number
 from cubepy.ir import INDEX, U64, Op, Scalar, ops
 from cubepy.records import dataclass, replace
@@ -113,11 +112,6 @@ def _downward(frame: Frame, operands: list[Operand], call: ast.Call) -> Counting
     """A negative step beside unsigned bounds needs a wider, signed type; u64 has none."""
     bounds = unify(frame, operands[:2], call, "count between")
     type = scalar_type(bounds[0])
-    start = operands[0].value
-    if isinstance(start, Op):
-        warn_of_descent(
-            frame, operands[0].node, scalar_type(start), known_value(frame, operands[1].value)
-        )
     step = operands[2].value
     assert isinstance(step, Known)
     if type == U64:

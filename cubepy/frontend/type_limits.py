@@ -1,7 +1,7 @@
-"""Warnings of comparisons that types alone decide, and of loops down from an unsigned difference.
+"""Warnings of comparisons that types alone decide: `x < 0` of a u32 never holds.
 
-`x < 0` of a u32 never holds, and `range(n - 1, -1, -1)` starts near 2**32 where n is 0. Functions
-that may be lowered for other types as well, where the same comparison makes sense, are left alone.
+Functions that may be lowered for other types as well, where the same comparison makes sense, are
+left alone.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from cubepy.errors import Diagnostic, shown
 from cubepy.frontend.descriptions import snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.watched import is_fixed
-from cubepy.ir import INDEX, U64, Scalar
+from cubepy.ir import U64, Scalar
 
-__all__ = ["warn_of_descent", "warn_of_limits"]
+__all__ = ["warn_of_limits"]
 
 
 def warn_of_limits(
@@ -52,26 +52,6 @@ def _fix(operand: ast.AST, type: Scalar, at: ast.AST) -> str:
     if signed is not None:
         return f"leave it out, or compute in {signed}: {signed}({snippet(operand)})"
     return "leave it out, or compare with a number that the type has"
-
-
-def warn_of_descent(frame: Frame, start: ast.AST, type: Scalar, stop: object) -> None:
-    """Warn of `range(n - 1, -1, -1)` where n is unsigned: at 0 it wraps."""
-    difference = isinstance(start, ast.BinOp) and isinstance(start.op, ast.Sub)
-    to_zero = isinstance(stop, int) and stop < 0
-    if not difference or not to_zero or type.is_signed or _is_generic(frame):
-        return
-    assert isinstance(start, ast.BinOp)
-    wide = "i64" if type == U64 else str(INDEX)
-    prefix = "cb." if wide == str(INDEX) else ""
-    left, right = snippet(start.left), snippet(start.right)
-    frame.session.warn(
-        Diagnostic(
-            message=f"this loop counts down from {snippet(start)}, which wraps below zero: a large "
-            f"{type} where {left} is smaller than {right}",
-            loc=frame.loc(start),
-            help=f"compute the start with a sign: {prefix}{wide}({left}) - {right}",
-        )
-    )
 
 
 def _is_generic(frame: Frame) -> bool:

@@ -19,13 +19,13 @@ from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
 from cubepy.frontend.memory import (
-    Attributes,
     Element,
     WideElement,
-    access,
     bounds_attributes,
     decoded,
     encoded,
+    fetched,
+    put,
     reads_widely,
     writes_widely,
 )
@@ -42,7 +42,7 @@ from cubepy.frontend.values import (
     memory_of,
 )
 from cubepy.frontend.vector_types import is_count, lengths
-from cubepy.frontend.views import Place, array_method, place_of
+from cubepy.frontend.views import array_method, place_of
 from cubepy.ir import Op, SlotType, ops
 
 __all__: list[str] = []
@@ -109,7 +109,7 @@ def _read(frame: Frame, element: WideElement, at: ast.AST) -> VectorValue:
     check = frame.session.specialization.options.check
     if check == "unchecked":
         places = _places(frame, element, at)
-        return VectorValue(tuple(_loading(frame, place, at)({"check": check}) for place in places))
+        return VectorValue(tuple(fetched(frame, place, at) for place in places))
     slots = [
         frame.append_to(frame.builder.current, ops.LOCAL, SlotType(type), {"element": type}, at)
         for _ in range(element.count)
@@ -117,11 +117,7 @@ def _read(frame: Frame, element: WideElement, at: ast.AST) -> VectorValue:
 
     def inside() -> None:
         for slot, place in zip(slots, _places(frame, element, at), strict=True):
-            value = access(
-                frame, Element(place, element.name), at, type, _loading(frame, place, at)
-            )
-            assert value is not None
-            frame.emit(ops.STORE_LOCAL, slot, value, at=at)
+            frame.emit(ops.STORE_LOCAL, slot, fetched(frame, place, at), at=at)
 
     def outside() -> None:
         if check == "validate":
@@ -143,8 +139,7 @@ def write(
 
     def inside() -> None:
         for place, item in zip(_places(frame, element, at), values, strict=True):
-            act = _storing(frame, place, item, at)
-            access(frame, Element(place, element.name), at, None, act)
+            put(frame, place, item, at)
 
     def outside() -> None:
         if check == "validate":
@@ -204,7 +199,7 @@ def _is_inside(frame: Frame, element: WideElement, at: ast.AST) -> Op:
     return result
 
 
-def _places(frame: Frame, element: WideElement, at: ast.AST) -> list[Place]:
+def _places(frame: Frame, element: WideElement, at: ast.AST) -> list[Element]:
     """Where all elements lie, which are inside along the axes that the vector is subscripted by.
 
     What the array is a view of may still end before them: an axis may be fixed at a place outside.
@@ -212,22 +207,13 @@ def _places(frame: Frame, element: WideElement, at: ast.AST) -> list[Place]:
     numbers = Lengths(frame, at)
     first = numbers.mul(element.indices[-1], element.count)
     inside = (True,) * len(element.indices)
-    return [
+    places = (
         place_of(
             frame, element.array, (*element.indices[:-1], numbers.add(first, number)), at, inside
         )
         for number in range(element.count)
-    ]
-
-
-def _loading(frame: Frame, place: Place, at: ast.AST) -> Callable[[Attributes], Op]:
-    return lambda attrs: frame.emit(ops.LOAD, place.memory, *place.indices, at=at, attrs=attrs)
-
-
-def _storing(frame: Frame, place: Place, item: Op, at: ast.AST) -> Callable[[Attributes], Op]:
-    return lambda attrs: frame.emit(
-        ops.STORE, place.memory, *place.indices, item, at=at, attrs=attrs
     )
+    return [Element(place, element.name) for place in places]
 
 
 def _report(frame: Frame, element: WideElement, at: ast.AST) -> None:

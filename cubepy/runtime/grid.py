@@ -42,10 +42,10 @@ MOST_ALONG = 1 << 53
 
 # How the sizes that messages speak of are written.
 _SHAPE = "write over(len(x)), or over((height, width))"
-_HOW = {
-    "cube_count": "write kernel[count, dim], with numbers or tuples: kernel[(4, 2), (32, 8)]",
-    "cube_dim": "write kernel[count, dim], with numbers or tuples: kernel[(4, 2), (32, 8)]",
-}
+_HOW = dict.fromkeys(
+    ("cube_count", "cube_dim"),
+    "write kernel[count, dim], with numbers or tuples: kernel[(4, 2), (32, 8)]",
+)
 _NEVER = "a size of 0 launches nothing: write max(0, n)"
 
 

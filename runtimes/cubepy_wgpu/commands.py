@@ -11,14 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import wgpu
-from wgpu.backends.wgpu_native import _api, ffi, lib
 
 __all__ = ["dispatch"]
 
 Triple = tuple[int, int, int]
 _KNOWN = (0, 32)
-_DIRECT: Any = _api.libf if wgpu.version_info[:2] == _KNOWN else None
-if _DIRECT is not None:  # descriptions without a label
+_DIRECT: Any = None
+if wgpu.version_info[:2] == _KNOWN:
+    from wgpu.backends.wgpu_native import _api, ffi, lib
+
+    _DIRECT = _api.libf
+    # descriptions without a label
     _ENCODER = ffi.new("WGPUCommandEncoderDescriptor *")
     _PASS = ffi.new("WGPUComputePassDescriptor *")
     _BUFFER = ffi.new("WGPUCommandBufferDescriptor *")

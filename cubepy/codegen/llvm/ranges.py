@@ -16,6 +16,7 @@ from cubepy.codegen.llvm.bounds import all_inside
 from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.guards import taken_apart
 from cubepy.codegen.llvm.notes import EDGES
+from cubepy.codegen.llvm.together import first_version
 from cubepy.ir import INDEX, Op, Scalar, ops, walk
 from cubepy.ir.analyses import subscripts
 
@@ -107,8 +108,7 @@ def _wide(gang: Gang, bound: Op) -> str:
 @contextmanager
 def taken_as_inside(gang: Gang, accesses: tuple[Op, ...]) -> Iterator[None]:
     """Code in which these accesses are inside, to be followed by code in which they may not be."""
-    values, slots, mask = dict(gang.values), dict(gang.slots), gang.mask
     gang.ranged = frozenset(accesses)
-    yield
-    gang.values, gang.slots, gang.mask = values, slots, mask
+    with first_version(gang):
+        yield
     gang.ranged = frozenset()

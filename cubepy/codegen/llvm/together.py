@@ -65,10 +65,9 @@ def _repeats(gang: Gang, op: Op) -> bool:
 @contextmanager
 def first_version(gang: Gang) -> Iterator[None]:
     """Code whose ops are emitted once more behind it: what it defines is forgotten."""
-    values = dict(gang.values)
+    values, slots, mask = dict(gang.values), dict(gang.slots), gang.mask
     yield
-    gang.values = values
-    gang.mask = None
+    gang.values, gang.slots, gang.mask = values, slots, mask
 
 
 def least(gang: Gang, scalar: Scalar, vectors: tuple[str, ...]) -> str:

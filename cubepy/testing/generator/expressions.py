@@ -206,7 +206,9 @@ class Expressions:
 
     def _along(self, memory: Memory, number: int, axis: str, *, near: bool) -> str:
         if not near:
-            return self.wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
+            text = self.wild(self.random.choice((INDEX, I32) if self.uniform else _INTEGERS))
+            # One known while compiling to lie outside of a shape that is known too is an error.
+            return f"cb.CUBE_POS * 0 + cb.index({text})" if memory.shaped else text
         length = memory.extents[number] if memory.extents else f"len({memory.name})"
         known = [one.name for one in self.scope.find(type=INDEX) if one.runtime] or ["i"]
         by = self.random.randint(2, 5)

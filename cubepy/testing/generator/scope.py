@@ -100,7 +100,7 @@ class Memory:
     """A memory by name. `own` subscripts the unit's elements, with `{k}` for one of `count`.
 
     `stored`: in a format of small floats, which has no atomics. `uniform`: the same elements for
-    every unit, which a view need not be.
+    every unit, which a view need not be. `shaped`: its shape is known while compiling.
     """
 
     name: str
@@ -113,6 +113,7 @@ class Memory:
     operation: str = ""
     stored: bool = False
     uniform: bool = True
+    shaped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,10 @@ def view_statement(scope: Scope, context: Context) -> tuple[Node, ...]:
     if memory.kind is MemoryKind.READ:
         text, extents = _of_any(memory, here)
         reshaped = text.startswith(f"{memory.name}.")  # the others may start where the unit is
-        view = replace(memory, extents=extents, uniform=memory.uniform and reshaped)
+        view = replace(
+            memory, extents=extents,
+            uniform=memory.uniform and reshaped, shaped=memory.shaped or reshaped,
+        )  # fmt: skip
     elif memory.kind is MemoryKind.PRIVATE:
         text, view = f"{memory.name}[::-1]", memory
     else:
