@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
@@ -38,7 +37,7 @@ from cubepy.runtime import (
 from cubepy.target import Artifact, Target
 from cubepy_opencl.driver import binary_of, build, error_for, explained, load_binary, open_devices
 from cubepy_opencl.probe import announced, build_options, features_of_device, probed
-from cubepy_opencl.queues import OpenclStream, Queue, timing_of
+from cubepy_opencl.queues import DeviceClock, OpenclStream, Queue
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
 
@@ -110,6 +109,11 @@ class OpenclDevice(Device):
     def _queue(self) -> Queue:
         with explained(self.name, self):
             return Queue(self, self._context)
+
+    @functools.cached_property
+    def clock(self) -> DeviceClock:
+        """By which its launches are timed."""
+        return DeviceClock(self, self._context)
 
     @functools.cached_property
     def target(self) -> Target:
@@ -188,11 +192,10 @@ class OpenclDevice(Device):
 
     def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
         """By the driver's clock."""
-        begin = time.perf_counter()
         launched, report = self.enqueue(self._queue, kernel, grid, bindings)
         if report is not None:
             report()
-        return timing_of(launched, begin)
+        return self.clock.timing(launched)
 
     def enqueue(
         self, queue: Queue, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]

@@ -1,11 +1,12 @@
 """Queues of a device: launches in order, events behind them, what they reported.
 
 Every queue keeps the driver's event of the last launch, so that an event costs nothing until it is
-asked. Queues measure time on the device's clock.
+asked. Queues measure time on the device's clock, which `DeviceClock` compares with the host's.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from cubepy_opencl.driver import explained
 if TYPE_CHECKING:
     from cubepy_opencl.device import OpenclDevice
 
-__all__ = ["OpenclEvent", "OpenclStream", "Queue", "timing_of"]
+__all__ = ["DeviceClock", "OpenclEvent", "OpenclStream", "Queue"]
 
 Report = Callable[[], None]
 
@@ -58,17 +59,56 @@ class Queue:
             report()
 
 
-def timing_of(launched: Any, begin: float) -> Timing:
-    """When a launch of the driver ran, on the clock by which it was enqueued at `begin`."""
+class DeviceClock:
+    """Times of one device's clock as times of `time.perf_counter`.
 
-    def timing() -> tuple[float, float]:
-        with explained("waiting for a launch"):
-            launched.wait()
-            times = launched.profile
-            queued: int = times.queued
-            return begin + (times.start - queued) * 1e-9, begin + (times.end - queued) * 1e-9
+    The two are compared while the device rests, not at each launch: launches that ran in turn must
+    be seen to, though the host may be held up between reading its clock and giving the device work.
+    """
 
-    return timing
+    # The comparison during which the least time passed on the host counts.
+    _COMPARISONS = 8
+    # Seconds without a launch after which clocks are compared again: they drift apart by some
+    # millionths.
+    _REST = 1.0
+
+    def __init__(self, device: OpenclDevice, context: Any) -> None:
+        self._device = device
+        self._context = context
+        self._lock = threading.Lock()
+        self._ahead = 0.0
+        self._last = -math.inf
+
+    def timing(self, launched: Any) -> Timing:
+        """When a launch of the driver ran."""
+
+        def timing() -> tuple[float, float]:
+            with explained("waiting for a launch", self._device):
+                launched.wait()
+                begin, end = launched.profile.start * 1e-9, launched.profile.end * 1e-9
+                ahead = self._seconds_ahead(begin, end)
+            return begin + ahead, end + ahead
+
+        return timing
+
+    def _seconds_ahead(self, begin: float, end: float) -> float:
+        """What the host's clock shows more than the device's, for a launch that ran so."""
+        with self._lock:
+            if begin > self._last + self._REST:
+                queue = Queue(self._device, self._context).handle
+                compared = [_compare_clocks(queue) for _ in range(self._COMPARISONS)]
+                self._ahead = min(compared)[1]
+            self._last = max(self._last, end)
+            return self._ahead
+
+
+def _compare_clocks(queue: Any) -> tuple[float, float]:
+    """Seconds that the comparison took, and what the host's clock shows more than the device's."""
+    begin = time.perf_counter()
+    marker = cl.enqueue_marker(queue)
+    end = time.perf_counter()
+    marker.wait()
+    return end - begin, (begin + end) / 2 - marker.profile.queued * 1e-9
 
 
 class OpenclEvent(Event):
@@ -129,8 +169,7 @@ class OpenclStream(Stream):
 
     def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
         """By the driver's clock."""
-        begin = time.perf_counter()
-        return timing_of(self._enqueue(kernel, grid, bindings), begin)
+        return self._device.clock.timing(self._enqueue(kernel, grid, bindings))
 
     def _enqueue(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Any:
         launched, report = self._device.enqueue(self._queue, kernel, grid, bindings)
