@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-__all__ = ["CODEGEN_EFFORT", "DEFAULT_PASSES", "LONG_TEXT", "passes_for"]
+__all__ = ["CODEGEN_EFFORT", "DEFAULT_PASSES", "LONG_TEXT", "OPTIONS", "passes_for"]
 
 #: LLVM's own passes, in order, under the names llvmlite gives them. O3 buys nothing on code this
 #: regular and takes several times as long.
@@ -18,6 +18,11 @@ DEFAULT_PASSES = (
     "simplify_cfg",
     "aggressive_dce",
 )
+
+#: LLVM's own options, under the names of its command line. Operations on phis stay as they are:
+#: that part of `new_gvn` takes what holds in one block for true in others (llvm-project issue
+#: 63335, open) and ended the process for two of 20,000 generated kernels; code is as fast without.
+OPTIONS = ("-enable-phi-of-ops=false",)
 
 #: Lines from which on a module does without the pass whose time grows with their square.
 LONG_TEXT = 8_000

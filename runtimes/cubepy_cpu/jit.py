@@ -16,7 +16,7 @@ from cubepy.cache import digest_of, key_of, store
 from cubepy.errors import BackendError
 from cubepy.late import LateLogger, late_import
 from cubepy_cpu import loader
-from cubepy_cpu.effort import CODEGEN_EFFORT, DEFAULT_PASSES, LONG_TEXT
+from cubepy_cpu.effort import CODEGEN_EFFORT, DEFAULT_PASSES, LONG_TEXT, OPTIONS
 from cubepy_cpu.elf import AARCH64, X86_64, ObjectFile, read_object
 from cubepy_cpu.host import Machine, host, host_architecture, toolchain
 
@@ -78,7 +78,7 @@ def settings(machine: Machine, passes: Sequence[str] = DEFAULT_PASSES) -> list[t
         ("triple", machine.triple.encode()),
         ("cpu", machine.cpu.encode()),
         ("cpu features", machine.features.encode()),
-        ("llvm passes", f"{CODEGEN_EFFORT} {LONG_TEXT} {' '.join(passes)}".encode()),
+        ("llvm passes", f"{CODEGEN_EFFORT} {LONG_TEXT} {' '.join([*OPTIONS, *passes])}".encode()),
         ("toolchain", toolchain().encode()),
     ]
 

@@ -22,7 +22,7 @@ import llvmlite.binding as llvm
 
 from cubepy.errors import BackendError
 from cubepy.target import FOREIGN
-from cubepy_cpu.effort import CODEGEN_EFFORT, passes_for
+from cubepy_cpu.effort import CODEGEN_EFFORT, OPTIONS, passes_for
 from cubepy_cpu.host import Machine, host
 
 __all__ = [
@@ -146,6 +146,8 @@ def _initialize() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     llvm.initialize_native_asmparser()
+    for option in OPTIONS:
+        llvm.set_option("", option)
 
 
 @functools.cache
