@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cubepy.errors import AssertionFailed, OutOfBoundsError
+from cubepy.errors import AssertionFailed, Diagnostic, LaunchError, OutOfBoundsError
 from cubepy.ir import Scalar
 from cubepy.late import late_import
 from cubepy.records import dataclass, field
@@ -156,6 +156,8 @@ def raise_fault(artifact: Artifact, grid: Grid, block: Words) -> None:
     words = block[reports.FAULT + 1 : reports.FAULT_VALUES]
     if fault.kind is FaultKind.BOUNDS:
         raise _outside(artifact, fault, *(int(word) for word in words))
+    if fault.kind is FaultKind.TRIPS:
+        raise _ended(artifact, fault)
     values = _values(block[reports.FAULT_VALUES :], fault.types)
     cube, unit = _position(artifact, grid, words)
     name = unit_name(cube, unit, grid.cube_count, artifact.cube_dim)
@@ -197,6 +199,16 @@ def _position(artifact: Artifact, grid: Grid, place: Words) -> tuple[int, int]:
         cube = cube * count + at // dim
         unit = unit * dim + at % dim
     return cube, unit
+
+
+def _ended(artifact: Artifact, fault: Fault) -> LaunchError:
+    """The error for loops that a driver ended."""
+    message = (
+        f"{artifact.kernel_name}: the driver of this device ended loops, for it lets those of a "
+        f"unit make {fault.text} trips together; what the launch wrote is not whole"
+    )
+    advice = "launch it on another device, such as cpu, or over more units that do less each"
+    return LaunchError(Diagnostic(message=message, loc=fault.loc, help=advice).render())
 
 
 def _outside(

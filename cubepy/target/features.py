@@ -42,7 +42,8 @@ class Features:
     For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
     most units of a launch, and elements along an axis (0: as many as an index counts).
     `most_buffers`: storage buffers that a kernel may have. `doubles`: functions may use f64, u64;
-    `fma_doubles`: one rounding of f64 too.
+    `fma_doubles`: one rounding of f64 too. `most_trips`: of all loops of a unit together, after
+    which the driver ends them in silence (0: it does not).
     """
 
     plane_dim: int = 4
@@ -71,6 +72,7 @@ class Features:
     most_buffers: int = 1 << 16
     doubles: bool = False
     fma_doubles: bool = False
+    most_trips: int = 0
 
     def emulates_planes(self, plane_dim: int) -> bool:
         """Whether planes of this size go through memory of the cube, and need all its units."""

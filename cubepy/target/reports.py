@@ -45,12 +45,14 @@ class FaultKind(Enum):
 
     BOUNDS = "bounds"
     ASSERTION = "assertion"
+    TRIPS = "trips"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A place that may report a fault. `text`: the memory's name, or the assertion's text, in which
-    values of `types` are filled. `axes`: how many the memory has.
+    values of `types` are filled, or the trips after which a driver ends loops. `axes`: how many the
+    memory has.
     """
 
     kind: FaultKind

@@ -1,13 +1,15 @@
-"""When launches ended, by the device's own clock, and events that tell it.
+"""When launches began and ended, by the device's own clock, and events that tell it.
 
-From the first time that somebody asks, the last pass of every launch writes a timestamp into the
-next place of a ring. A device without timestamps has the time of this process.
+From the first time that somebody asks, every pass writes a timestamp into the next place of a ring
+when it ends, and one when it begins while somebody measures. A device without timestamps has the
+time of this process.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,19 +41,40 @@ class Clock:
         self._next = 0
         self._last: Moment | None = None
         self._asked = False
+        self._spans: list[tuple[Moment, Moment]] | None = None
         self._waiting: weakref.WeakValueDictionary[int, Moment] = weakref.WeakValueDictionary()
 
     def wanted(self) -> Mapping[str, object] | None:
-        """What tells the pass of a launch to write down when it ends; None if nobody asks."""
+        """What tells a pass to write down its times; None if nobody asks."""
+        if self._spans is not None:
+            begin = self._take()
+            writes = {"beginning_of_pass_write_index": begin.place, **self._writes()}
+            assert self._last is not None
+            self._spans.append((begin, self._last))
+            return writes
         return self._writes() if self._asked else None
 
+    @contextmanager
+    def measured(self) -> Iterator[list[tuple[Moment, Moment]]]:
+        """A list of when each pass began and ended of the launch that is made inside."""
+        spans: list[tuple[Moment, Moment]] = []
+        self._spans = spans
+        try:
+            yield spans
+        finally:
+            self._spans = None
+
     def _writes(self) -> Mapping[str, object]:
+        self._last = self._take()
+        return {"query_set": self._queries, "end_of_pass_write_index": self._last.place}
+
+    def _take(self) -> Moment:
+        """The next place of the ring."""
         place, self._next = self._next, (self._next + 1) % _PLACES
         if place in self._waiting:  # somebody may still ask for what stands there
             self._waiting[place].read()
-        self._last = Moment(self, place)
-        self._waiting[place] = self._last
-        return {"query_set": self._queries, "end_of_pass_write_index": place}
+        self._waiting[place] = moment = Moment(self, place)
+        return moment
 
     def last(self) -> Moment:
         """The end of the last launch; of a pass of nothing behind it, if this is new."""
@@ -73,17 +96,17 @@ class Clock:
 
 
 class Moment:
-    """The end of a launch, read when it is asked for, or before its place is given away."""
+    """A begin or end, read when it is asked for, or before its place is given away."""
 
     def __init__(self, clock: Clock, place: int) -> None:
+        self.place = place
         self._clock = clock
-        self._place = place
         self._seconds: float | None = None
 
     def read(self) -> float:
         """Seconds on the device's clock; waits for the launch."""
         if self._seconds is None:
-            self._seconds = self._clock.seconds(self._place)
+            self._seconds = self._clock.seconds(self.place)
         return self._seconds
 
 

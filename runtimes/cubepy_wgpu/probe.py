@@ -2,8 +2,9 @@
 
 Small kernels are built and run when a device is first asked for its features. One divides, takes
 roots and fused products, meets denormals and the rewrites that compilers must not make; one does
-the same with f64, if there is that; one sees whether subgroups have one size and follow the order
-of the units. The answers are kept in the disk store under the driver's version.
+the same with f64, if there is that; one has a long loop; one sees whether subgroups have one size
+and follow the order of the units. The answers are kept in the disk store under the driver's
+version.
 """
 
 from __future__ import annotations
@@ -79,6 +80,20 @@ fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
     out[4u * n + i] = f64(u64(bitcast<u32>(narrow[i])) * 5lu % 4294967296lu);
 }
 """
+# Trips that a loop of the probe should make; GPUs need a thousandth of a second for them.
+_TRIPS = 200_000
+_LOOP = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64)
+fn probe(@builtin(local_invocation_index) unit: u32) {
+    let wanted = out[unit];
+    var made = 0u;
+    while (made != wanted) {
+        made++;
+    }
+    out[unit] = made;
+}
+"""
 # Units of the cubes that are tried, the last plane of one of them not full.
 _CUBES = (64, 96, 40)
 _PLANES = """
@@ -122,6 +137,7 @@ def features_of_device(adapter: Any, device: Any) -> Features:
         exact_division=bool(found["division"]),
         fma=bool(found["fma"]),
         pinned=not found["strict"],
+        most_trips=int(found["most_trips"]),
         doubles=bool(found["doubles"]),
         fma_doubles=bool(found["fma_doubles"]),
         types=known.types | ({"f64"} if found["doubles"] else set()),
@@ -132,7 +148,7 @@ def probed(adapter: Any, device: Any) -> dict[str, Any]:
     """What trying found out."""
     identity = identity_of(adapter)
     parts = [
-        ("probe", (_VERSION + _FLOATS + _F64 + _PLANES).encode()),
+        ("probe", (_VERSION + _FLOATS + _F64 + _LOOP + _PLANES).encode()),
         ("driver", identity.encode()),
         ("features", " ".join(sorted(device.features)).encode()),
     ]
@@ -145,7 +161,12 @@ def _tried(adapter: Any, device: Any) -> bytes:
     floats = _floats(device)
     if not floats["denormals"]:
         logger.warning("%s: arithmetic of f32 flushes denormals", adapter.info["device"])
-    found = {**floats, "plane_dim": _plane_dim(adapter, device), **_doubles(device)}
+    found = {
+        **floats,
+        **_doubles(device),
+        "plane_dim": _plane_dim(adapter, device),
+        "most_trips": _most_trips(device),
+    }
     return json.dumps(found, sort_keys=True).encode()
 
 
@@ -208,6 +229,12 @@ def _doubles(device: Any) -> Mapping[str, bool]:
         "doubles": np.array_equal(others, wanted, equal_nan=True),
         "fma_doubles": fused[:256].tolist() == exact,
     }
+
+
+def _most_trips(device: Any) -> int:
+    """After how many trips the driver ends loops; 0 if it lets them run."""
+    made = int(_run(device, _LOOP, 1, np.full(64, _TRIPS, np.uint32)).min())
+    return 0 if made == _TRIPS else made
 
 
 def _plane_dim(adapter: Any, device: Any) -> int:

@@ -5,6 +5,7 @@ map.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cubepy.codegen.structured import (
     Body,
@@ -23,6 +24,7 @@ from cubepy.codegen.structured import (
 )
 from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
 from cubepy.codegen.wgsl.memory import Memory
+from cubepy.codegen.wgsl.trips import watch_trips
 from cubepy.codegen.wgsl.types import RESERVED, Machine, machine_of
 from cubepy.ir import (
     BOOL,
@@ -97,11 +99,12 @@ class _Emission:
         """Everything put together."""
         functions = [self._function(function) for function in self.kernel.functions]
         body = self._body()
+        behind = watch_trips(self.language)
         self._check_limits()
         for text, _ in (*body.lines, *(line for lines in functions for line in lines)):
             self.language.prelude.need_all(text)
         lines: Lines = []
-        for part in (self._head(), *self._helpers(), *functions, self._entry(body)):
+        for part in (self._head(), *self._helpers(), *functions, self._entry(body, behind)):
             lines += [*part, ("", UNKNOWN)]
         text = "\n".join(text for text, _ in lines)
         return Artifact(
@@ -281,8 +284,22 @@ class _Emission:
             [(line, UNKNOWN) for line in text.splitlines()] for text in self.language.prelude.texts
         ]
 
-    def _entry(self, body: SourceWriter) -> Lines:
+    def _entry(self, body: SourceWriter, behind: Sequence[str]) -> Lines:
+        """The kernel; `behind` runs in all units, those that return early too."""
         written = "\n".join(text for text, _ in body.lines)
+        starts = [
+            (f"    let {name} = {text};", UNKNOWN)
+            for name, text in self.starts.items()
+            if _asks(written, name)
+        ]
+        lines: Lines = [*starts, *body.lines]
+        before: Lines = []
+        if behind:
+            units = self.names.fresh(f"{self.entry}_units")
+            opening = (f"fn {units}(cube: vec3<u32>, unit: u32) {{", self.kernel.loc)
+            before = [opening, *lines, ("}", UNKNOWN), ("", UNKNOWN)]
+            inside = (f"{units}(cube, unit);", *behind)
+            lines = [(f"    {each}", UNKNOWN) for each in inside]
         head = [
             f"@compute @workgroup_size({self.language.positions.units})",
             f"fn {self.entry}(",
@@ -290,13 +307,7 @@ class _Emission:
             "    @builtin(local_invocation_index) unit: u32,",
             ") {",
         ]
-        starts = [
-            (f"    let {name} = {text};", UNKNOWN)
-            for name, text in self.starts.items()
-            if _asks(written, name)
-        ]
-        opening = [(each, self.kernel.loc) for each in head]
-        return [*opening, *starts, *body.lines, ("}", UNKNOWN)]
+        return [*before, *((each, self.kernel.loc) for each in head), *lines, ("}", UNKNOWN)]
 
 
 def _asks(text: str, name: str) -> bool:

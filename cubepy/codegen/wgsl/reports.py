@@ -19,7 +19,7 @@ from cubepy.target import Fault, FaultKind, Print, reports
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
 
-__all__ = ["emit_assert", "emit_check", "emit_print", "report_outside"]
+__all__ = ["emit_assert", "emit_check", "emit_print", "need_claim", "report_outside"]
 
 _TELL = f"""\
 fn {HELPER}tell(word: u32, value: vec2<u32>) {{
@@ -75,6 +75,11 @@ def _need(kernel: WgslKernel, *names: str) -> None:
         kernel.prelude.add(f"{HELPER}{name}", texts[name])
 
 
+def need_claim(kernel: WgslKernel) -> None:
+    """Have the function that reports a fault unless there was one."""
+    _need(kernel, "tell", "claim")
+
+
 def _pair(kernel: WgslKernel, op: Op, value: Expression) -> Expression:
     return moved(kernel.prelude, kernel.machine(op), Machine.PAIR, value)
 
@@ -116,7 +121,7 @@ def emit_assert(kernel: WgslKernel, body: Body, op: Op) -> None:
     types = tuple(_scalar(value) for value in values)
     text = str(op.attrs["text"])
     kernel.faults.append(Fault(kind=FaultKind.ASSERTION, text=text, loc=op.loc, types=types))
-    _need(kernel, "tell", "claim")
+    need_claim(kernel)
     broken = unary("!", body.text(condition))
     words = [_word(kernel, value, body.text(value)) for value in values]
     body.writer.open(f"if ({broken}) {{")
