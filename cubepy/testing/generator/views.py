@@ -50,8 +50,11 @@ def _of_any(memory: Memory, here: Expressions) -> tuple[str, tuple[str, ...]]:
         row = here.value(INDEX, 1) if here.scope.chance(0.5) else "i % 3"
         return f"{name}[{_at(row)}]", ("{view}.shape[0]", "{view}.shape[1]")
     if len(memory.extents) == 2:
-        text = here.pick(f"{name}[y - 1]", f"{name}[:, x]", f"{name}[{_slice(here)}][1]")
-        return (text, ()) if here.context.results is None else (f"{name}[1]", ())
+        inside = "y" if memory.shaped else "1"  # what is known to be outside is an error
+        text = here.pick(f"{name}[y - 1]", f"{name}[:, x]", f"{name}[{_slice(here)}][{inside}]")
+        if here.context.results is not None:
+            text = f"{name}[{0 if memory.shaped else 1}]"
+        return text, ()
     if here.scope.chance(0.45):
         here.scope.features.add(Feature.LAYOUT)
         return f"{name}.{_shaped(here)}", ("{view}.shape[0]", "{view}.shape[1]")

@@ -269,6 +269,31 @@ def test_events_tell_the_time_of_the_device() -> None:
     assert there.record().since(there.record()) == 0
 
 
+def test_profiles_have_the_time_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    there: Any = device(NAME)
+    if "timestamp-query" not in there.handle.features:
+        pytest.skip("the device has no timestamps")
+    from cubepy_wgpu.code import Code  # noqa: PLC0415 - its library is not always there
+
+    x = there.array(numbers(64))
+    launch = halved.over(64)
+    launch(x, 1)
+    encode = Code.encode
+
+    def held_up(*arguments: Any) -> None:
+        time.sleep(0.5)
+        encode(*arguments)
+
+    monkeypatch.setattr(Code, "encode", held_up)
+    with cb.profile() as profile:
+        launch(x, 1)
+        launch(x, 60_000)
+        halved.over(0)(x, 1)
+    short, long = profile.launches[:2]
+    assert 0 < short.seconds < long.seconds < 0.4  # what the host waited does not count
+    assert short.end < long.begin
+
+
 def test_a_time_is_still_known_after_many_launches() -> None:
     there: Any = device(NAME)
     x = there.array(numbers(8))
