@@ -105,12 +105,8 @@ def emit_load(kernel: OpenclKernel, body: Body, op: Op) -> None:
     place = element(body, memory, indices, apart=APART in op.attrs)
     value = place.text if scalar is not BOOL else f"{place} != 0"
     if inside:
-        value = f"{_grouped(inside)} ? {value} : {literal(scalar, 0)}"
+        value = f"{inside} ? {value} : {literal(scalar, 0)}"
     body.define_now(op, primary(value))
-
-
-def _grouped(condition: str) -> str:
-    return f"({condition})" if "&&" in condition else condition
 
 
 def emit_store(kernel: OpenclKernel, body: Body, op: Op) -> None:

@@ -242,11 +242,8 @@ for _name, _function in (("fmod", "fmod"), ("floor", "floor"), ("ceil", "ceil"),
 # ── bits ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _bitwise(symbol: str, logical: str) -> Emit:
-    def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        return binary(logical if scalar_of(op) is BOOL else symbol, *operands)
-
-    return emit
+def _bitwise(symbol: str) -> Emit:
+    return lambda kernel, body, op, operands: binary(symbol, *operands)
 
 
 def _complement(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
@@ -280,9 +277,9 @@ def _rotate_right(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) 
     return call("rotate", typed(scalar, operands[0]), back)
 
 
-VALUES["bit_and"] = _bitwise("&", "&")
-VALUES["bit_or"] = _bitwise("|", "|")
-VALUES["bit_xor"] = _bitwise("^", "!=")
+VALUES["bit_and"] = _bitwise("&")
+VALUES["bit_or"] = _bitwise("|")
+VALUES["bit_xor"] = _bitwise("^")
 VALUES["bit_not"] = _complement
 VALUES["shl"] = _shift("shl", "<<")
 VALUES["shr"] = _shift("shr", ">>")

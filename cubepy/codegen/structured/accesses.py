@@ -54,8 +54,9 @@ def tests_of(
     """
     if op.attrs.get("check", "checked") == "unchecked":
         return ""
-    return " && ".join(
+    tests = [
         inside(axis, body.peek(index))
         for axis, index in enumerate(indices)
         if not ranges.is_inside(op, axis)
-    )
+    ]
+    return " & ".join(f"({test})" for test in tests) if len(tests) > 1 else "".join(tests)

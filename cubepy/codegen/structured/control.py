@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.structured.exits import EXITS, crossing_exits, reaches
-from cubepy.codegen.structured.expression import primary, unary
-from cubepy.ir import I32, Op, OpDef, Region, Scalar, ops
+from cubepy.codegen.structured.expression import Expression, binary, primary, unary
+from cubepy.ir import I32, Op, OpDef, Region, Scalar, Trait, ops
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ __all__ = [
     "give_back",
     "leave",
 ]
+
+
+# What may be asked ahead of the `if` around it: no range that the `if` gives is relied on.
+_QUICK = frozenset(
+    {ops.CONST, ops.LENGTH, ops.STRIDE, ops.LOAD_LOCAL, ops.CAST}
+    | {ops.LT, ops.LE, ops.GT, ops.GE, ops.EQ, ops.NE}
+    | {ops.BIT_AND, ops.BIT_OR, ops.BIT_NOT}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +51,38 @@ def branch(body: Body, op: Op) -> None:
     then, other = op.regions
     if not then.ops and other.ops:
         condition, then, other = unary("!", condition), other, then
+    if not other.ops:
+        condition, then = _joined(body, condition, then)
     alone = not other.ops and not crossing_exits(op)
     head = body.language.detour(body, then, condition) if alone else ""
     body.writer.open(head or f"if ({condition}) {{")
     body.region(then)
     _otherwise(body, other)
     body.writer.close()
+
+
+def _joined(body: Body, condition: Expression, then: Region) -> tuple[Expression, Region]:
+    """The conditions of `if`s that have nothing but another in them as one, which is computed
+    whole: a branch for each costs compilers for processors more than a test too many.
+    """
+    while _only_asks(then):
+        *ahead, inner = then.ops
+        body.writer.show()
+        body.region(Region(ops=tuple(ahead)))
+        body.writer.at(inner.loc)
+        asked = body.text(inner.operands[0])
+        body.before(inner)
+        condition, then = binary("&", condition, asked), inner.regions[0]
+    return condition, then
+
+
+def _only_asks(region: Region) -> bool:
+    if not region.ops or region.ops[-1].opdef is not ops.IF or region.ops[-1].regions[1].ops:
+        return False
+    return all(
+        op.opdef in _QUICK or (op.opdef.has(Trait.PURE) and not op.operands)
+        for op in region.ops[:-1]
+    )
 
 
 def _otherwise(body: Body, other: Region) -> None:

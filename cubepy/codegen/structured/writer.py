@@ -34,7 +34,7 @@ class SourceWriter:
 
     def line(self, text: str) -> None:
         """One line."""
-        self._show()
+        self.show()
         self.lines.append((_INDENT * self._depth + text, self._loc))
         self.written += 1
 
@@ -61,7 +61,8 @@ class SourceWriter:
         """Another text for a line that was written at this depth less one."""
         self.lines[number] = (_INDENT * (self._depth - 1) + text, self.lines[number][1])
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """The comment with the Python line, if it was not the last one shown."""
         place = (self._loc.file, self._loc.line)
         if place == self._shown or not self._loc.known:
             return

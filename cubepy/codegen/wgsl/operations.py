@@ -22,7 +22,7 @@ __all__ = ["VALUES", "combined"]
 
 Operands = Sequence[Expression]
 Emit = Callable[["WgslKernel", Body, Op, Operands], Expression]
-_LOGIC = {"bit_and": "&&", "bit_or": "||", "bit_xor": "!=", "eq": "==", "ne": "!="}
+_LOGIC = {"bit_and": "&", "bit_or": "|", "bit_xor": "!=", "eq": "==", "ne": "!="}
 
 
 def _scalar(op: Op) -> Scalar:
