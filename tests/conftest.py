@@ -14,9 +14,13 @@ import pytest
 #: Folders and files whose tests take longest, in the order to run them.
 DEAREST = ("tests/property/", "tests/conformance/", "tests/unit/test_compile_time.py")
 
-hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
+#: How long anything takes is for the machine to say.
+UNTIMED = hypothesis.settings(
+    deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.register_profile("default", UNTIMED)
+hypothesis.settings.register_profile("ci", UNTIMED, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("thorough", UNTIMED, max_examples=1000)
 hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )

@@ -57,14 +57,24 @@ define internal void @give_slot(ptr %pool, ptr %slot) {
 
 ; Run tasks [0, n) and wait: $RUN_DONE; $RUN_RAISED with an error set; $RUN_NO_MEMORY with nothing
 ; run; $RUN_FORKED in the child of a fork in the middle. To be called with Python's lock, which is
-; let go unless the work is short. $RUN_NO_MEMORY also while there is no pool.
-define i64 @cubepy_run(ptr %context, ptr %pool, ptr %entry, ptr %arguments, i64 %tasks, i64 %arena_bytes, i64 %hint) {
+; let go unless the work is short. The pool is made if it is null.
+define i64 @cubepy_run(ptr %context, ptr %known.pool, ptr %entry, ptr %arguments, i64 %tasks, i64 %arena_bytes, i64 %hint) {
 begin:
-  %absent = icmp eq ptr %pool, null
-  br i1 %absent, label %nowhere, label %start
+  %absent = icmp eq ptr %known.pool, null
+  br i1 %absent, label %make, label %start
+make:
+  %maker = get ptr %context CONTEXT_MAKE_POOL
+  %made = call ptr @PyObject_CallNoArgs(ptr %maker)
+  %unmade = icmp eq ptr %made, null
+  br i1 %unmade, label %nowhere, label %there
 nowhere:
-  ret i64 $RUN_NO_MEMORY
+  ret i64 $RUN_RAISED
+there:
+  call void @Py_DecRef(ptr %made)
+  %made.pool = get ptr %context CONTEXT_POOL
+  br label %start
 start:
+  %pool = phi ptr [ %known.pool, %begin ], [ %made.pool, %there ]
   %own = alloca [$SLOT_BYTES x i8], align 64
   %forks = get i64 %context CONTEXT_FORKS
   %most = get i64 %pool THREADS_MOST

@@ -91,6 +91,7 @@ def _interrupted(run: Callable[[], None], seconds: float) -> list[int]:
     block = (ctypes.c_uint64 * (_CAPACITY + 1))()
     with _handler(ctypes.addressof(block)):
         end = time.perf_counter() + seconds
+        run()
         while time.perf_counter() < end:
             run()
     return list(block[1 : 1 + min(block[0], _CAPACITY)])

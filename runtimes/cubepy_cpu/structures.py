@@ -28,12 +28,13 @@ _WORD, _POINTER = ctypes.c_int64, ctypes.c_void_p
 class Context(ctypes.Structure):
     """What all launches of the process share; there is one.
 
-    `pool`: the workers' memory, 0 while there is none. `forks` counts those behind us. `complain`
-    is a function of Python that raises what became of a launch torn by a fork.
+    `pool`: the workers' memory, 0 while there is none. `forks` counts those behind us. Functions of
+    Python: `make_pool`, and `complain` that raises what became of a launch torn by a fork.
     """
 
     _fields_ = (
         ("pool", _POINTER),
+        ("make_pool", _POINTER),
         ("forks", _WORD),
         ("complain", _POINTER),
         ("switches", _POINTER),  # `cubepy.runtime.Switches`

@@ -105,6 +105,9 @@ def _make_pool() -> Pool:
         return _state.pool
 
 
+context.make_pool = id(_make_pool)
+
+
 def _take_pool() -> Pool | None:
     """Leave the process without a pool; its last one, which is to be stopped."""
     pool, _state.pool = _state.pool, None

@@ -30,23 +30,23 @@ SECONDS_TO_RUN = 2.0
 
 
 class TooLong(BaseException):
-    """A mutation took longer than any should. No Exception, so that nothing takes it for one."""
+    """A mutation took more than any should. No Exception, so that nothing takes it for one."""
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise TooLong from inside what takes too long."""
+    """Raise TooLong from inside what takes more processor time."""
 
     def ring(number: int, frame: types.FrameType | None) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def mutation(seed: int) -> tuple[Case, str]:

@@ -5,18 +5,19 @@ arithmetic of bandwidths and the word a missing peer leaves behind.
 """
 
 import copy
+import functools
 import importlib.metadata
 import io
-import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from benchmarks import memory_bandwidth, rows
+from benchmarks import memory_bandwidth, rows, timing
 from benchmarks.limits import Limits
 from benchmarks.peers import PEERS, PeerUnavailable, opencl
 from benchmarks.report import plot, summary, table
@@ -72,19 +73,15 @@ def test_missing_runtime_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         opencl.runtime_library()
 
 
-def test_turns_are_taken_by_all_and_patience_ends() -> None:
+def test_turns_are_taken_by_all_and_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-
-    def slow() -> None:
-        order.append("slow")
-        time.sleep(0.02)
-
-    samples = in_turns(
-        {"quick": lambda: order.append("quick"), "slow": slow}, turns=4, patience_s=0.03
-    )
-    assert order[:4] == ["quick", "slow", "quick", "slow"]
-    assert len(samples["quick"]) == 4
-    assert 1 <= len(samples["slow"]) < 4
+    seconds = {"quick": 0.0625, "slow": 1.0}
+    clock = SimpleNamespace(perf_counter=lambda: sum(seconds[name] for name in order))
+    monkeypatch.setattr(timing, "time", clock)
+    calls = {name: functools.partial(order.append, name) for name in seconds}
+    samples = in_turns(calls, turns=4, patience_s=1.5)
+    assert order == ["quick", "slow", "quick", "slow", "quick", "quick", "quick"]
+    assert samples == {"quick": [62.5] * 4, "slow": [1000.0]}
     assert ratio([1.0, 2.0, 9.0], [2.0, 4.0, 1.0]) == 0.5
 
 

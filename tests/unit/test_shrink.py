@@ -113,19 +113,27 @@ def test_attempts_are_what_an_interpreter_would_do(
 
 
 def test_what_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
+    fcntl = pytest.importorskip("fcntl")
     text = (
-        "import os, time\nfrom pathlib import Path\n"
-        "if not os.fork():\n"
-        f"    time.sleep(2)\n    Path({str(mark)!r}).touch()\n"
-        "time.sleep(60)\n"
+        "import fcntl, os, time\n"
+        f"held = open({str(tmp_path / 'held')!r}, 'w')\n"
+        "fcntl.flock(held, fcntl.LOCK_EX)\n"
+        "os.fork()\n"
+        "time.sleep(100)\n"
     )
-    with Attempts(tmp_path / "script.py", 0.5) as attempts:
+    with Attempts(tmp_path / "script.py", 4) as attempts:
         assert attempts.complaint("x = 1\n") == ""
         assert attempts.complaint(text) == "the script does not end"
         assert attempts.complaint("raise ValueError\n") == "ValueError"
-    time.sleep(2)
-    assert not mark.exists()
+    with (tmp_path / "held").open("rb") as held:
+        for _ in range(500):  # what was sent a signal may take a moment to be gone
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.02)
+            else:
+                return
+    pytest.fail("a process that the script started still has its lock")
 
 
 def test_large_pieces_go_first_and_nothing_is_tried_twice() -> None:

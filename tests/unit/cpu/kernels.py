@@ -81,7 +81,7 @@ wait:
   br i1 %all, label %gone, label %still
 still:
   %n.next = add i64 %n, 1
-  %hope = icmp slt i64 %n.next, 500000000
+  %hope = icmp slt i64 %n.next, 20000000000
   br i1 %hope, label %wait, label %vain
 vain:
   atomicrmw add ptr %missed.at, i64 1 seq_cst

@@ -3,7 +3,6 @@ that grows with the length.
 """
 
 import functools
-import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import cubepy as cb
 from cubepy import compiler, frontend
 from cubepy.errors import OutOfBoundsError
 from cubepy.target import Artifact
+from tests.growth import assert_grows_less
 
 DEVICES = ("cpu", "cpu:x86-64-v2+gang=4", "cpu:x86-64-v3")
 
@@ -128,18 +128,7 @@ def compiled(text: str) -> Artifact:
     return artifact
 
 
-def seconds(work: Any) -> float:
-    """The best of three, of this process alone."""
-    best = float("inf")
-    for _ in range(3):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
-    return best
-
-
 @pytest.mark.parametrize("body", [sum_chain, updates_in_place, neighbours])
 def test_compile_time_grows_with_the_length(body: Any) -> None:
-    short = seconds(lambda: compiled(body(40)))
-    long = seconds(lambda: compiled(body(280)))
-    assert long < 7 * 2.5 * short  # 49 times for a quadratic one
+    # 49 times for a quadratic one
+    assert_grows_less(lambda: compiled(body(40)), lambda: compiled(body(280)), 7 * 2.5)

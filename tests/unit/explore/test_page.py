@@ -290,7 +290,7 @@ def test_everything_can_be_read(started: Browser, written: Path, scheme: str) ->
             if key:
                 page.keyboard.press(key)
             source(page, "total += halved").click()
-            page.wait_for_timeout(150)  # colours change softly
+            page.wait_for_function("!document.getAnimations().length")  # colours change softly
             worst: dict[str, float] = page.evaluate(CONTRASTS)
             assert len(worst) > 10
             assert {name: ratio for name, ratio in worst.items() if ratio < 4.5} == {}

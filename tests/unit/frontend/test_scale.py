@@ -1,8 +1,6 @@
 """Long kernels compile in time that grows with their length, and by no recursion over it."""
 
-import functools
 import sys
-import timeit
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 import cubepy as cb
 from cubepy import frontend, ir
 from cubepy.errors import CubeValueError, UnsupportedError
+from tests.growth import assert_grows_less
 
 
 def lowered(text: str) -> ir.Kernel:
@@ -49,12 +48,8 @@ def test_time_grows_with_the_length(text: Any, long: int) -> None:
     lowered(text(10))
     short = long // 5
     assert sum(1 for _ in ir.walk(lowered(text(long)).body)) > long
-    # The best of several: other work on the machine slows one of them, never speeds one up.
-    took = {
-        size: min(timeit.repeat(functools.partial(lowered, text(size)), number=1, repeat=3))
-        for size in (short, long)
-    }
-    assert took[long] < 5 * 3 * took[short]  # 25 times for a quadratic one
+    # 25 times for a quadratic one
+    assert_grows_less(lambda: lowered(text(short)), lambda: lowered(text(long)), 5 * 3)
     assert sys.getrecursionlimit() == limit
 
 

@@ -273,7 +273,7 @@ def prompted(lines: tuple[str, ...]) -> str:
     os.write(terminal, b"\x04")
     read(b"never", 2)
     os.close(terminal)
-    child.wait(10)
+    child.wait(60)
     return shown.decode(errors="replace")
 
 

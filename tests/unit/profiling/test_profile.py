@@ -93,17 +93,24 @@ def test_each_way_of_launching_is_measured(way: Callable[[Any, Any], None]) -> N
 
 
 def test_times_are_those_of_the_device() -> None:
-    device = FakeDevice(host_memory=True)
-    slow = LoadedKernel(
-        artifact=artifact("slow", x=(array(I32), Access.READ)),
-        handle=lambda _: time.sleep(0.05),
-    )
+    device, times = FakeDevice(host_memory=True), list[float]()
+
+    def now(*_: object) -> None:
+        times.append(time.perf_counter())
+        time.sleep(0.02)
+
+    slow = LoadedKernel(artifact=artifact("slow", x=(array(I32), Access.READ)), handle=now)
     with cb.profile() as profile:
+        now()
         launch(device, slow, GRID, [np.zeros(1, np.int32)])
-        time.sleep(0.05)
-    (row,) = profile.rows
-    assert 0.05 <= row.total < 0.1
-    assert profile.wall >= 0.1
+        now()
+    (row,), (launched,) = profile.rows, profile.launches
+    before, inside, after = times
+    # What was waited before and after it does not count; what it waited itself does.
+    assert before + 0.01 < launched.begin <= inside
+    assert inside + 0.01 < launched.end <= after
+    assert row.total == launched.seconds
+    assert profile.wall >= after - before
 
 
 def test_nothing_is_left_behind() -> None:

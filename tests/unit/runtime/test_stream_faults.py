@@ -144,8 +144,8 @@ def test_ctrl_c_ends_the_wait_for_a_stream_and_not_its_work(tmp_path: Path) -> N
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for _ in range(8):
     run.on(stream)(x, LONG)
-threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     while True:
         stream.synchronize()
         run.on(stream)(x, LONG)
