@@ -41,9 +41,10 @@ class Features:
 
     For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
     most units of a launch, and elements along an axis (0: as many as an index counts).
-    `most_buffers`: storage buffers that a kernel may have. `doubles`: functions may use f64, u64;
-    `fma_doubles`: one rounding of f64 too. `most_trips`: of all loops of a unit together, after
-    which the driver ends them in silence (0: it does not).
+    `most_buffers`: storage buffers that a kernel may have. `longs`: functions may use u64;
+    `doubles`: f64 besides; `fma_doubles`: one rounding of f64 too. `float_sums`: there are atomic
+    sums of f32 in buffers. `most_trips`: of all loops of a unit together, after which the driver
+    ends them in silence (0: it does not).
     """
 
     plane_dim: int = 4
@@ -70,8 +71,10 @@ class Features:
     pinned: bool = False
     index_limit: int = 0
     most_buffers: int = 1 << 16
+    longs: bool = False
     doubles: bool = False
     fma_doubles: bool = False
+    float_sums: bool = False
     most_trips: int = 0
 
     def emulates_planes(self, plane_dim: int) -> bool:

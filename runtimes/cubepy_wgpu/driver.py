@@ -37,7 +37,17 @@ _BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 # naga's place of an error: `wgsl:7:12`.
 _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
 # What makes kernels better where there is it.
-_WANTED = frozenset({"subgroup", "subgroup-barrier", "shader-f64", "shader-int64", FEATURE})
+_WANTED = frozenset(
+    {
+        "subgroup",
+        "subgroup-barrier",
+        "shader-f64",
+        "shader-int64",
+        "shader-int64-atomic-all-ops",
+        "shader-float32-atomic",
+        FEATURE,
+    }
+)
 _FOLDER = "XDG_RUNTIME_DIR"
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "Dx12")
 

@@ -3,8 +3,8 @@
 Small kernels are built and run when a device is first asked for its features. One divides, takes
 roots and fused products, meets denormals and the rewrites that compilers must not make; one does
 the same with f64, if there is that; one has a long loop; one sees whether subgroups have one size
-and follow the order of the units. The answers are kept in the disk store under the driver's
-version.
+and follow the order of the units. `atomics_probe.py` has those of atomics. The answers are kept in
+the disk store under the driver's version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from cubepy.late import LateLogger
 from cubepy.records import replace
 from cubepy.runtime import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.target import Features, features_of
-from cubepy_wgpu.driver import explained, pipeline_of
+from cubepy_wgpu.atomics_probe import LONGS, TEXTS, atomics_found
+from cubepy_wgpu.trial import tried
 
 __all__ = ["features_of_device", "probed"]
 
@@ -31,7 +32,7 @@ logger = LateLogger("cubepy.wgpu")
 
 Array = np.ndarray[Any, Any]
 _VERSION = "1"
-_DOUBLES = frozenset({"shader-f64", "shader-int64"})
+_DOUBLES = frozenset({"shader-f64", LONGS})
 _PLANES_NEED = frozenset({"subgroup", "subgroup-barrier"})
 _FLOATS = """
 @group(0) @binding(0) var<storage, read_write> out: array<f32>;
@@ -138,8 +139,12 @@ def features_of_device(adapter: Any, device: Any) -> Features:
         fma=bool(found["fma"]),
         pinned=not found["strict"],
         most_trips=int(found["most_trips"]),
+        longs=bool(found["longs"]),
         doubles=bool(found["doubles"]),
         fma_doubles=bool(found["fma_doubles"]),
+        atomics_64=bool(found["atomics_64"]),
+        extended_atomics_64=bool(found["atomics_64"]),
+        float_sums=bool(found["float_sums"]),
         types=known.types | ({"f64"} if found["doubles"] else set()),
     )
 
@@ -148,7 +153,7 @@ def probed(adapter: Any, device: Any) -> dict[str, Any]:
     """What trying found out."""
     identity = identity_of(adapter)
     parts = [
-        ("probe", (_VERSION + _FLOATS + _F64 + _LOOP + _PLANES).encode()),
+        ("probe", (_VERSION + _FLOATS + _F64 + _LOOP + _PLANES + TEXTS).encode()),
         ("driver", identity.encode()),
         ("features", " ".join(sorted(device.features)).encode()),
     ]
@@ -164,41 +169,17 @@ def _tried(adapter: Any, device: Any) -> bytes:
     found = {
         **floats,
         **_doubles(device),
+        **atomics_found(device),
         "plane_dim": _plane_dim(adapter, device),
         "most_trips": _most_trips(device),
     }
     return json.dumps(found, sort_keys=True).encode()
 
 
-def _run(device: Any, text: str, cubes: int, out: Array, *inputs: Array) -> Array:
-    """What a kernel of a probe writes to its first buffer."""
-    with explained("the probe"):
-        pipeline = pipeline_of(device, text, "probe")
-        uses = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
-        memories = [
-            device.create_buffer_with_data(data=each, usage=uses) for each in (out, *inputs)
-        ]
-        bound = device.create_bind_group(
-            layout=pipeline.get_bind_group_layout(0),
-            entries=[
-                {"binding": number, "resource": {"buffer": each, "offset": 0, "size": each.size}}
-                for number, each in enumerate(memories)
-            ],
-        )
-        encoder = device.create_command_encoder()
-        work = encoder.begin_compute_pass()
-        work.set_pipeline(pipeline)
-        work.set_bind_group(0, bound)
-        work.dispatch_workgroups(cubes)
-        work.end()
-        device.queue.submit([encoder.finish()])
-        return np.frombuffer(device.queue.read_buffer(memories[0]), out.dtype)
-
-
 def _floats(device: Any) -> Mapping[str, bool]:
     a, b = float_operands()
     out = np.zeros(FLOAT_RESULTS * a.size, np.float32)
-    made = _run(device, _FLOATS, -(-a.size // 64), out, a, b)
+    made = tried(device, _FLOATS, -(-a.size // 64), out, a, b)
     return float_findings(a, b, made.reshape(FLOAT_RESULTS, -1))
 
 
@@ -218,7 +199,7 @@ def _doubles(device: Any) -> Mapping[str, bool]:
         wanted = np.array([a / b, np.sqrt(np.abs(a)), a * 0.5, wide, multiples.astype(np.float64)])
     out = np.zeros((len(wanted) + 1, a.size))
     try:
-        made = _run(device, _F64, -(-a.size // 64), out, a, b, narrow)
+        made = tried(device, _F64, -(-a.size // 64), out, a, b, narrow)
     except BackendError:
         return none
     *others, fused = made.reshape(out.shape)
@@ -233,7 +214,7 @@ def _doubles(device: Any) -> Mapping[str, bool]:
 
 def _most_trips(device: Any) -> int:
     """After how many trips the driver ends loops; 0 if it lets them run."""
-    made = int(_run(device, _LOOP, 1, np.full(64, _TRIPS, np.uint32)).min())
+    made = int(tried(device, _LOOP, 1, np.full(64, _TRIPS, np.uint32)).min())
     return 0 if made == _TRIPS else made
 
 
@@ -250,7 +231,7 @@ def _plane_dim(adapter: Any, device: Any) -> int:
     for units in _CUBES:
         text = _PLANES.replace("UNITS", str(units))
         try:
-            sizes |= set(_run(device, text, 1, np.zeros(units, np.uint32)).tolist())
+            sizes |= set(tried(device, text, 1, np.zeros(units, np.uint32)).tolist())
         except BackendError:
             return 1
     return max(sizes) if len(sizes) == 1 and 0 not in sizes else 1

@@ -1,4 +1,5 @@
-"""Atomics: WGSL's own for i32 and u32, else a loop over compare-exchange.
+"""Atomics: WGSL's own for i32 and u32, the device's for integers of 64 bits and sums of floats,
+else a loop over compare-exchange.
 
 Floats are compared as their bits; 8- and 16-bit elements are updated within the word that holds
 them, so that neighbours survive. WGSL's atomics are relaxed, and it has no fences but barriers.
@@ -17,6 +18,7 @@ from cubepy.codegen.structured import (
     need_feature,
     primary,
 )
+from cubepy.codegen.wgsl.cells import Cells, cell_of, element_in
 from cubepy.codegen.wgsl.conversions import as_bits, from_bits
 from cubepy.codegen.wgsl.memory import (
     Memory,
@@ -28,11 +30,12 @@ from cubepy.codegen.wgsl.memory import (
 )
 from cubepy.codegen.wgsl.operations import combined
 from cubepy.codegen.wgsl.types import literal, machine_of
-from cubepy.ir import I32, U32, Op, Scalar, ops
+from cubepy.ir import Op, OpDef, ops
 from cubepy.target import Topic
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
+    from cubepy.codegen.wgsl.prelude import Prelude
 
 __all__ = ["emit_atomic", "emit_fence"]
 
@@ -57,10 +60,12 @@ def emit_atomic(kernel: WgslKernel, body: Body, op: Op) -> None:
     order = str(op.attrs.get("order", "relaxed"))
     need_feature(order == "relaxed" or kernel.features.memory_orders, f"the order {order}", op)
     need_feature(memory.scalar.bits < 64 or kernel.features.atomics_64, "64-bit atomics", op)
+    need_feature(not memory.is_halved, "64-bit atomics where elements of other sizes overlap", op)
     end = len(op.operands) - _VALUES.get(op.opdef, 1)
     indices = op.operands[1:end]
     inside = guard(kernel, body, op, memory, indices)
-    given = [body.peek(operand) for operand in op.operands[end:]]
+    machine = machine_of(memory.scalar)
+    given = [kernel.moved_to(each, machine, body.peek(each)) for each in op.operands[end:]]
     result = _result(kernel, body, op, memory) if inside else ""
     if inside:
         body.writer.open(f"if ({inside}) {{")
@@ -108,13 +113,24 @@ def _update(
     kernel: WgslKernel, body: Body, op: Op, memory: Memory, place: Expression,
     given: list[Expression],
 ) -> Expression:  # fmt: skip
-    scalar = memory.scalar
-    own = scalar is U32 or (scalar is I32 and not memory.words)
-    if own and op.opdef is not ops.ATOMIC_COMPARE_EXCHANGE:
-        function = _UPDATES[op.opdef][1]
-        return call(function, primary(f"&{memory.name}[{place}]", place), *given)
-    kernel.notes.add(Topic.MEMORY, op, BY_EXCHANGE, op.operands[0].name)
-    return call(_loop(kernel, body, op, memory), place, *given)
+    if not _is_native(op.opdef, memory):
+        kernel.notes.add(Topic.MEMORY, op, BY_EXCHANGE, op.operands[0].name)
+        return call(_loop(kernel, body, op, memory), place, *given)
+    function, scalar, cells = _UPDATES[op.opdef][1], memory.scalar, memory.cells
+    value = cell_of(kernel.prelude, scalar, cells, given[0])
+    made = call(function, primary(f"&{memory.name}[{place}]", place), value)
+    return element_in(kernel.prelude, scalar, cells, made) if body.is_used(op) else made
+
+
+def _is_native(opdef: OpDef, memory: Memory) -> bool:
+    """Whether a function of WGSL does to the cell what the atomic does to the element."""
+    scalar, cells = memory.scalar, memory.cells
+    if opdef is ops.ATOMIC_COMPARE_EXCHANGE or scalar.bits < 32:
+        return False
+    if scalar.is_float:
+        return opdef is ops.ATOMIC_EXCHANGE or cells is Cells.OWN
+    signed = scalar.is_signed if cells is Cells.OWN else cells is Cells.I64
+    return signed == scalar.is_signed or opdef not in (ops.ATOMIC_MIN, ops.ATOMIC_MAX)
 
 
 def _loop(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> str:
@@ -123,7 +139,7 @@ def _loop(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> str:
     word = op.opdef.name.removeprefix("atomic_").strip("_")
     name = f"{HELPER}{word}_{scalar}_in_{memory.name}"
     type = machine_of(scalar).value
-    before, taken, put = _within(memory)
+    before, taken, put = _within(kernel.prelude, memory)
     parameters = f"value: {type}"
     if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
         parameters = f"expected: {type}, value: {type}"
@@ -132,7 +148,7 @@ def _loop(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> str:
         f"    var seen = atomicLoad(&{memory.name}[word]);\n"
         "    loop {\n"
         f"        let old = {taken};\n"
-        f"        let next = {_changed(kernel, body, op, scalar)};\n"
+        f"        let next = {_changed(kernel, body, op, memory)};\n"
         f"        let change = atomicCompareExchangeWeak(&{memory.name}[word], seen, {put});\n"
         "        if (change.exchanged) {\n            break;\n        }\n"
         "        seen = change.old_value;\n    }\n"
@@ -141,13 +157,16 @@ def _loop(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> str:
     return kernel.prelude.add(name, text)
 
 
-def _changed(kernel: WgslKernel, body: Body, op: Op, scalar: Scalar) -> Expression:
-    old, value = primary("old"), primary("value")
+def _changed(kernel: WgslKernel, body: Body, op: Op, memory: Memory) -> Expression:
+    scalar, old, value = memory.scalar, primary("old"), primary("value")
     if op.opdef is ops.ATOMIC_EXCHANGE:
         return value
     if op.opdef is ops.ATOMIC_COMPARE_EXCHANGE:
-        same = f"{as_bits(scalar, old)} == {as_bits(scalar, primary('expected'))}"
-        return primary(f"select(old, value, ({same}))")
+        prelude, cells = kernel.prelude, memory.cells
+        present, expected = (
+            cell_of(prelude, scalar, cells, each) for each in (old, primary("expected"))
+        )
+        return primary(f"select(old, value, ({present} == {expected}))")
     row = _UPDATES[op.opdef][0]
     assert row is not None
     operands = (Op(opdef=ops.PARAM, type=scalar), Op(opdef=ops.PARAM, type=scalar))
@@ -155,13 +174,12 @@ def _changed(kernel: WgslKernel, body: Body, op: Op, scalar: Scalar) -> Expressi
     return combined(kernel, body, row.name, sample, [old, value])
 
 
-def _within(memory: Memory) -> tuple[str, Expression, Expression]:
+def _within(prelude: Prelude, memory: Memory) -> tuple[str, Expression, Expression]:
     """The lines that find the cell, the element in `seen`, and the cell with `next` in it."""
     scalar, seen, next = memory.scalar, primary("seen"), primary("next")
-    if not memory.words:
-        return "    let word = place;\n", seen, next
-    if not memory.storage or scalar.bits == 32:
-        return "    let word = place;\n", from_bits(scalar, seen), as_bits(scalar, next)
+    if not memory.is_packed:
+        taken = element_in(prelude, scalar, memory.cells, seen)
+        return "    let word = place;\n", taken, cell_of(prelude, scalar, memory.cells, next)
     number, shift = within_word(scalar)
     ones = (1 << scalar.bits) - 1
     before = f"    let word = {number};\n    let shift = {shift};\n"

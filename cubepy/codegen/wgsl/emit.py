@@ -22,10 +22,11 @@ from cubepy.codegen.structured import (
     unsupported,
     used_in_loops,
 )
+from cubepy.codegen.wgsl.cells import Cells, cells_of_buffer
 from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
 from cubepy.codegen.wgsl.memory import Memory
 from cubepy.codegen.wgsl.trips import watch_trips
-from cubepy.codegen.wgsl.types import RESERVED, Machine, machine_of
+from cubepy.codegen.wgsl.types import RESERVED, machine_of
 from cubepy.ir import (
     BOOL,
     VOID,
@@ -128,7 +129,7 @@ class _Emission:
         values: dict[Op, Expression] = {}
         for param, name in zip(self.kernel.params, self.params, strict=True):
             if isinstance(param.type, BufferType):
-                self._bind(param, name, "", words=False, atomic=False)
+                self._bind(param, name, "", Cells.OWN, atomic=False)
             else:
                 values[param] = self._scalar(param, name)
         for group in array_groups(self.abi, self.access):
@@ -164,22 +165,21 @@ class _Emission:
         """The buffer of a group, and what it is for each of its arrays."""
         params = [self.kernel.params[number] for number in group.arguments]
         elements = {param.type.element for param in params if isinstance(param.type, BufferType)}
-        touched = not self.language.atomics.isdisjoint(params)
-        narrow = any(element.bits < 32 for element in elements)
-        floats = touched and any(machine_of(each) is Machine.F32 for each in elements)
-        words = len(elements) > 1 or narrow or floats
-        atomic = touched or (narrow and group.written)
+        atomics = self.language.atomics_on(params)
+        cells = cells_of_buffer(elements, atomics, self.target.features)
+        shared = cells is Cells.WORDS and any(element.bits < 32 for element in elements)
+        atomic = bool(atomics) or (shared and group.written)
         single = self.params[group.arguments[0]]
         name = single
         if len(params) > 1:
             name = self.names.fresh("_and_".join(self.params[each] for each in group.arguments))
         for number, param in zip(group.arguments, params, strict=True):
-            self._bind(param, self.params[number], name, words=words, atomic=atomic)
+            self._bind(param, self.params[number], name, cells, atomic=atomic)
             self._start(self.params[number], self.language.memory(param).scalar)
         cell = self.language.memory(params[0]).cell
         self.buffers.append(_Buffer(name=name, cell=cell, written=group.written))
 
-    def _bind(self, param: Op, name: str, buffer: str, *, words: bool, atomic: bool) -> None:
+    def _bind(self, param: Op, name: str, buffer: str, cells: Cells, *, atomic: bool) -> None:
         assert isinstance(param.type, BufferType)
         looped = param in self.looped
         extents, strides = buffer_sizes(param.type, name, "" if looped else "launch.")
@@ -192,9 +192,8 @@ class _Emission:
             extents=extents,
             strides=strides,
             start=f"{name}_start",
-            words=words,
+            cells=cells,
             atomic=atomic,
-            storage=True,
         )
         self.language.bind_memory(param, memory)
 

@@ -7,10 +7,11 @@ kernel's `Abi`; arrays are storage buffers, which all functions see.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cubepy.codegen.structured import Body, Expression, KernelLanguage, Names, call
 from cubepy.codegen.wgsl.atomics import emit_atomic, emit_fence
+from cubepy.codegen.wgsl.cells import Cells, cells_of_shared
 from cubepy.codegen.wgsl.conversions import moved
 from cubepy.codegen.wgsl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.wgsl.narrow import narrow_values
@@ -52,9 +53,9 @@ def _shared(kernel: WgslKernel, body: Body, op: Op) -> None:
     type = op.type
     assert isinstance(type, SharedType)
     name = kernel.names.fresh(op.name or "shared")
-    atomic = op in kernel.atomics
-    words = atomic and machine_of(type.element) is Machine.F32
-    memory = Memory.of_shape(name, type, type.shape, words=words, atomic=atomic)
+    atomics = kernel.atomics_on([op])
+    cells = cells_of_shared({type.element}, atomics, kernel.features)
+    memory = Memory.of_shape(name, type, type.shape, cells, atomic=bool(atomics))
     kernel.share(name, memory.cell, math.prod(type.shape), max(4, type.element.size))
     kernel.padded |= type.element.size < 4
     kernel.bind_memory(op, memory)
@@ -64,7 +65,7 @@ def _private(kernel: WgslKernel, body: Body, op: Op) -> None:
     type = op.type
     assert isinstance(type, PrivateType)
     name = body.names.fresh(op.name or "array")
-    memory = Memory.of_shape(name, type, type.shape, words=False, atomic=False)
+    memory = Memory.of_shape(name, type, type.shape, Cells.OWN, atomic=False)
     body.writer.line(f"var {name}: array<{memory.cell}, {math.prod(type.shape)}>;")
     kernel.bind_memory(op, memory)
 
@@ -111,13 +112,13 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
         positions = WgslPositions(cube_dim=kernel.cube_dim, plane_dim=target.plane_dim(kernel))
         ranges = analyze_ranges(kernel, target.features.index_limit)
         super().__init__(kernel, target.features, names, positions, ranges)
-        self.prelude = Prelude(doubles=target.features.doubles)
+        self.prelude = Prelude(target.features)
         self.shared: dict[str, str] = {}
         self.shared_bytes = 0
         self.padded = False  # whether elements of shared memory are smaller than their cells
         self._narrow = narrow_values(kernel, ranges)
         self._feeding = _feeding(kernel)
-        self.atomics = _atomics(kernel)
+        self._atomics = _atomics(kernel)
 
     # ── what the walk asks ──
 
@@ -253,6 +254,10 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
         """Whether anything but a store to memory takes the value."""
         return op in self._feeding
 
+    def atomics_on(self, memories: Iterable[Op]) -> frozenset[OpDef]:
+        """The atomics that touch any of these."""
+        return frozenset(op for each in memories for op in self._atomics.get(each, ()))
+
     def bounds(self, op: Op) -> tuple[int, int] | None:
         """Where an integer lies; those in one word lie in it."""
         known = op.opdef is ops.CONST or op in self.ranges.intervals
@@ -286,9 +291,13 @@ def _feeding(kernel: Kernel) -> frozenset[Op]:
     )
 
 
-def _atomics(kernel: Kernel) -> frozenset[Op]:
-    """The memories that some atomic touches."""
-    return frozenset(op.operands[0] for op in walk(kernel.body) if op.opdef.has(Trait.ATOMIC))
+def _atomics(kernel: Kernel) -> Mapping[Op, set[OpDef]]:
+    """The atomics that touch memories."""
+    found: dict[Op, set[OpDef]] = {}
+    for op in walk(kernel.body):
+        if op.opdef.has(Trait.ATOMIC):
+            found.setdefault(op.operands[0], set()).add(op.opdef)
+    return found
 
 
 def result_struct(name: str, result: TupleType) -> str:

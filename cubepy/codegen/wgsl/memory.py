@@ -22,10 +22,10 @@ from cubepy.codegen.structured import (
     primary,
     tests_of,
 )
+from cubepy.codegen.wgsl.cells import Cells, cell_of, element_in
 from cubepy.codegen.wgsl.conversions import (
     as_bits,
     as_pair,
-    from_bits,
     helper,
     invoked,
     low_word,
@@ -54,22 +54,19 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """`start`: the place of the first element, "" for 0. `words`: an array of u32 with elements in
-    them. `atomic`: its cells are. `storage`: a buffer.
-    """
+    """`start`: the place of the first element, "" for 0. `atomic`: its cells are."""
 
     name: str
     type: MemoryType
     extents: tuple[str, ...]
     strides: tuple[str, ...]
     start: str = ""
-    words: bool = False
+    cells: Cells = Cells.OWN
     atomic: bool = False
-    storage: bool = False
 
     @staticmethod
     def of_shape(
-        name: str, type: MemoryType, shape: tuple[int, ...], *, words: bool, atomic: bool
+        name: str, type: MemoryType, shape: tuple[int, ...], cells: Cells, *, atomic: bool
     ) -> Memory:
         """Memory of a shape known while compiling, row-major."""
         return Memory(
@@ -77,7 +74,7 @@ class Memory:
             type=type,
             extents=tuple(map(str, shape)),
             strides=tuple(str(math.prod(shape[axis + 1 :])) for axis in range(len(shape))),
-            words=words,
+            cells=cells,
             atomic=atomic,
         )
 
@@ -89,8 +86,18 @@ class Memory:
     @property
     def cell(self) -> str:
         """The type of what the array has."""
-        plain = "u32" if self.words else machine_of(self.scalar).value
+        plain = self.cells.value or machine_of(self.scalar).value
         return f"atomic<{plain}>" if self.atomic else plain
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether several elements share a cell."""
+        return self.cells is Cells.WORDS and self.scalar.bits < 32
+
+    @property
+    def is_halved(self) -> bool:
+        """Whether an element takes two cells."""
+        return self.cells is Cells.WORDS and self.scalar.bits == 64
 
 
 # ── places ──────────────────────────────────────────────────────────────────────────────────────
@@ -136,12 +143,10 @@ def word_of(memory: Memory, number: Expression) -> Expression:
 def element_of(prelude: Prelude, memory: Memory, body: Body, place: Expression) -> Expression:
     """The value of an element."""
     scalar = memory.scalar
-    if not memory.words:
-        return word_of(memory, place)
-    if scalar.bits == 32:
-        return from_bits(scalar, word_of(memory, place))
+    if not (memory.is_packed or memory.is_halved):
+        return element_in(prelude, scalar, memory.cells, word_of(memory, place))
     place = _once(body, place)
-    if scalar.bits == 64:
+    if memory.is_halved:
         first = binary("*", place, primary("2"))
         second = binary("+", first, primary("1"))
         pair = call("vec2<u32>", word_of(memory, first), word_of(memory, second))
@@ -210,16 +215,16 @@ def put_element(
 ) -> None:
     """Write an element."""
     scalar = memory.scalar
-    if memory.storage and memory.words and scalar.bits < 32:
+    if memory.is_packed:
         bits = _once(body, as_bits(scalar, value))
         body.writer.line(f"{_narrow_store(kernel, memory)}({place}, {bits});")
-    elif memory.words and scalar.bits == 64:
+    elif memory.is_halved:
         first = binary("*", _once(body, place), primary("2"))
         pair = _once(body, as_pair(kernel.prelude, machine_of(scalar), value))
         _set(body, memory, first, primary(f"{pair}.x"))
         _set(body, memory, binary("+", first, primary("1")), primary(f"{pair}.y"))
     else:
-        _set(body, memory, place, as_bits(scalar, value) if memory.words else value)
+        _set(body, memory, place, cell_of(kernel.prelude, scalar, memory.cells, value))
 
 
 def _set(body: Body, memory: Memory, number: Expression, value: Expression) -> None:

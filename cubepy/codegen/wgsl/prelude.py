@@ -1,6 +1,7 @@
 """The functions of the library that a kernel needs, and those that emitters make for it.
 
-`library.wgsl` is for every device; with `doubles` those of `library_doubles.wgsl` go before.
+`library.wgsl` is for every device; those of `library_longs.wgsl` and `library_doubles.wgsl` go
+before on devices with such types.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 from cubepy.codegen.structured import HELPER
+from cubepy.target import Features
 
 __all__ = ["Prelude"]
 
@@ -29,9 +31,10 @@ def _library(*names: str) -> Mapping[str, str]:
 class Prelude:
     """The functions needed so far, those they call before them."""
 
-    def __init__(self, *, doubles: bool) -> None:
+    def __init__(self, features: Features) -> None:
         self._texts: dict[str, str] = {}
-        better = ("library_doubles.wgsl",) if doubles else ()
+        there = {"longs": features.longs, "doubles": features.doubles}
+        better = [f"library_{name}.wgsl" for name, found in there.items() if found]
         self._library = _library("library.wgsl", *better)
 
     @property
