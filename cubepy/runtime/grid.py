@@ -110,7 +110,9 @@ def cube_dim_over(shape: tuple[int, ...], features: Features) -> Triple:
     units = min(CUBE_UNITS, features.max_cube_units)
     if len(shape) == 1:
         long = min(features.long_cube, features.max_cube_units)
-        return (long if long and shape[0] >= LONG_CUBES * long else units, 1, 1)
+        while long > units and shape[0] < LONG_CUBES * long:
+            long //= 8
+        return (max(long, units), 1, 1)
     width = next((width for width in _WIDTHS if shape[-1] <= width <= units), units)
     return (width, units // width, 1)
 

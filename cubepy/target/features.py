@@ -36,8 +36,8 @@ class Features:
     64-bit atomics, and those besides sums and exchanges. `memory_orders`: atomics may be ordered.
     `abreast`: units that a kernel without planes is asked to run side by side (0: as the compiler
     likes): a processor hides latency by several registers a value. `divides_by_doubles`: integers
-    of 31 bits are divided as f64, which is quicker on processors. `long_cube`: units of a cube of
-    launches over very many units in a row (0: as of any other), for a processor calls each cube.
+    of 31 bits are divided as f64, which is quicker on processors. `long_cube`: most units of a cube
+    of launches over very many units in a row (0: as of any other): a processor calls each cube.
 
     For WGSL: `pinned`: compilers behind it rewrite floats unless kept from it. `index_limit`: the
     most units of a launch, and elements along an axis (0: as many as an index counts).

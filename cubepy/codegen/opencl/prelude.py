@@ -1,7 +1,8 @@
 """Functions in OpenCL C that expressions of generated code call, written where they are used.
 
-Each is text with `$T` for the type it is for, `$U` for the unsigned one of that width, `$M` for the
-one that products are taken in, and `$name` for other helpers of the same type.
+Each is text with `$T` for the type it is for, `$U` for the unsigned one of that width, `$S` for the
+signed word with its bits, `$M` for the one that products are taken in, and `$name` for other
+helpers of the same type.
 """
 
 from __future__ import annotations
@@ -87,22 +88,32 @@ float $to_odd_float($T value) {
     return value < 0 ? -magnitude : magnitude;
 }""",
 }
+# One comparison a choice: where units run side by side and masks are no registers of their own, the
+# conditions of `&&` and `||` are packed and unpacked. Equal numbers differ in their signs at most.
 _FLOAT: Mapping[str, str] = {
     "min": """
 $T $min($T a, $T b) {
-    return isnan(a) || a < b || (a == b && signbit(a)) ? a : b;
+    const $T further = a < b ? a : b;
+    const $T either = a == b ? as_$T(as_$S(a) | as_$S(b)) : further;
+    return isnan(a) ? a : either;
 }""",
     "max": """
 $T $max($T a, $T b) {
-    return isnan(a) || a > b || (a == b && !signbit(a)) ? a : b;
+    const $T further = a > b ? a : b;
+    const $T either = a == b ? as_$T(as_$S(a) & as_$S(b)) : further;
+    return isnan(a) ? a : either;
 }""",
     "fmin": """
 $T $fmin($T a, $T b) {
-    return isnan(b) || a < b || (a == b && signbit(a)) ? a : b;
+    const $T further = a < b ? a : b;
+    const $T either = a == b ? as_$T(as_$S(a) | as_$S(b)) : further;
+    return isnan(b) ? a : either;
 }""",
     "fmax": """
 $T $fmax($T a, $T b) {
-    return isnan(b) || a > b || (a == b && !signbit(a)) ? a : b;
+    const $T further = a > b ? a : b;
+    const $T either = a == b ? as_$T(as_$S(a) & as_$S(b)) : further;
+    return isnan(b) ? a : either;
 }""",
     "sign": """
 $T $sign($T value) {
@@ -274,6 +285,7 @@ def _words(scalar: Scalar) -> Mapping[str, str]:
     return {
         "T": register_type(scalar),
         "U": unsigned_type(scalar),
+        "S": "long" if scalar.bits == 64 else "int",
         "M": "ulong" if scalar.bits == 64 else "uint",
         "bits": str(scalar.bits),
         "harmless": "b == 0 || b == -1 ? 1 : b" if signed else "b == 0 ? 1 : b",

@@ -42,10 +42,12 @@ def test_a_small_device_gets_small_cubes() -> None:
 
 
 def test_very_many_units_in_a_row_get_long_cubes_where_a_device_likes_them() -> None:
-    processor = Features(max_cube_units=8192, long_cube=1024)
+    processor = Features(max_cube_units=8192, long_cube=8192)
+    assert cube_dim_over((1 << 23,), processor) == (8192, 1, 1)
+    assert cube_dim_over(((1 << 23) - 1,), processor) == (1024, 1, 1)
     assert cube_dim_over((1 << 20,), processor) == (1024, 1, 1)
     assert cube_dim_over(((1 << 20) - 1,), processor) == (256, 1, 1)
-    assert cube_dim_over((4, 1 << 20), processor) == (256, 1, 1)
+    assert cube_dim_over((4, 1 << 23), processor) == (256, 1, 1)
     assert cube_dim_over((1 << 20,), Features(max_cube_units=512, long_cube=1024)) == (512, 1, 1)
 
 
