@@ -30,6 +30,7 @@ from cubepy.passes.place_shared_memory import place_shared_memory
 from cubepy.passes.promote_private_arrays import promote_private_arrays
 from cubepy.passes.select_cheap_branches import select_cheap_branches
 from cubepy.passes.separate_whole_cubes import separate_whole_cubes
+from cubepy.passes.separate_whole_turns import separate_whole_turns
 from cubepy.passes.share_subexpressions import share_subexpressions
 from cubepy.passes.simplify import simplify
 from cubepy.passes.split_locals import split_locals
@@ -102,6 +103,7 @@ PIPELINES: Mapping[str, tuple[Pass, ...]] = {
         inline_cooperation,
         nest_early_returns,
         *_FOR_SOURCE_TEXT,
+        separate_whole_turns,
         separate_whole_cubes,
         simplify,
         share_subexpressions,
