@@ -3,8 +3,8 @@
 A record says of every case whether it ran and agreed, was refused by name, or was wrong. Those of
 `cubepy/testing/records` are what docs/ops.md knows of targets. A row's digest is that of its cases:
 where it is another one by now, the record is stale. Drivers may take an hour to build all kernels:
-rows of an earlier record are taken over where cases are the same, and Ctrl-C ends a run with the
-rows that it has.
+of rows of an earlier record with the same cases those that agreed are taken over, and Ctrl-C ends
+a run with the rows that it has.
 """
 
 from __future__ import annotations
@@ -38,24 +38,27 @@ NOTHING: Mapping[str, Row] = {}
 def record_of(
     machine: Device, names: Sequence[str] = rows(), known: Mapping[str, Row] = NOTHING
 ) -> dict[str, Any]:
-    """Run every case of some rows on a device, but for those whose cases `known` has."""
+    """Run every case of some rows on a device, but for those of which `known` says that they agreed
+    when the row had the same cases.
+    """
     plane_dim = machine.target.features.plane_dim
     found: dict[str, Row] = {}
     with contextlib.suppress(KeyboardInterrupt):
         for name in names:
-            cases = list(cases_of(name, plane_dim))
-            same = known.get(name, {}).get("cases") == _digest(cases)
-            found[name] = known[name] if same else _row(cases, machine)
+            found[name] = _row(list(cases_of(name, plane_dim)), machine, known.get(name, {}))
     described = getattr(machine, "description", machine.name)
     return {"device": described, "plane_dim": plane_dim, "rows": found}
 
 
-def _row(cases: Sequence[Case], machine: Device) -> Row:
+def _row(cases: Sequence[Case], machine: Device, known: Row) -> Row:
     """What became of a row's cases, by what they are of: types, sizes, modes."""
+    digest = _digest(cases)
+    taken_over = set(known.get("agreed", ())) if known.get("cases") == digest else set()
     outcomes: collections.defaultdict[str, list[str]] = collections.defaultdict(list)
     for case in cases:
-        outcomes[_outcome(case, machine)].append(_label(case))
-    return {"cases": _digest(cases), **outcomes}
+        label = _label(case)
+        outcomes["agreed" if label in taken_over else _outcome(case, machine)].append(label)
+    return {"cases": digest, **outcomes}
 
 
 def _outcome(case: Case, machine: Device) -> str:

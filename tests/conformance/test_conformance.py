@@ -12,6 +12,7 @@ from cubepy.ir import ops
 from cubepy.runtime import Device, device
 from cubepy.testing import (
     Case,
+    Failure,
     cases_of,
     check_case,
     compare_outputs,
@@ -19,6 +20,7 @@ from cubepy.testing import (
     rows,
     run_case,
 )
+from cubepy.testing import record as record_module
 from cubepy.testing.record import FOLDER, agreed, read_record, record_of
 
 MACHINE = "cpu"
@@ -65,13 +67,24 @@ def test_records_of_other_devices_are_of_these_cases(language: str) -> None:
         assert "wrong" not in found
 
 
-def test_rows_of_an_earlier_record_are_taken_over_where_cases_are_the_same() -> None:
+def test_what_agreed_is_taken_over_where_the_cases_of_a_row_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     there, names = device("reference"), ["add", "sub"]
     first = record_of(there, names)
-    told = {name: {**row, "agreed": ["told"]} for name, row in first["rows"].items()}
+    told = {name: dict(row) for name, row in first["rows"].items()}
+    told["add"]["agreed"], told["add"]["refused"] = told["add"]["agreed"][:-1], ["f64, f64"]
     told["sub"]["cases"] = "others"
-    again = record_of(there, names, told)
-    assert again["rows"] == {"add": told["add"], "sub": first["rows"]["sub"]}
+    ran: list[str] = []
+
+    def counted(case: Case, machine: Device) -> list[Failure]:
+        ran.append(case.name)
+        return check_case(case, machine)
+
+    monkeypatch.setattr(record_module, "check_case", counted)
+    assert record_of(there, names, told)["rows"] == first["rows"]
+    cases = [case.name for row in names for case in cases_of(row, first["plane_dim"])]
+    assert ran == cases[len(told["add"]["agreed"]) :]
 
 
 def test_what_changes_a_case_makes_a_record_stale() -> None:
