@@ -43,8 +43,8 @@ class Features:
     most units of a launch, and elements along an axis (0: as many as an index counts).
     `most_buffers`: storage buffers that a kernel may have. `longs`: functions may use u64;
     `doubles`: f64 besides; `fma_doubles`: one rounding of f64 too. `float_sums`: there are atomic
-    sums of f32 in buffers. `most_trips`: of all loops of a unit together, after which the driver
-    ends them in silence (0: it does not).
+    sums of f32 in buffers. `halves`: buffers may have elements of f16. `most_trips`: of all loops
+    of a unit together, after which the driver ends them in silence (0: it does not).
     """
 
     plane_dim: int = 4
@@ -75,6 +75,7 @@ class Features:
     doubles: bool = False
     fma_doubles: bool = False
     float_sums: bool = False
+    halves: bool = False
     most_trips: int = 0
 
     def emulates_planes(self, plane_dim: int) -> bool:
@@ -180,6 +181,7 @@ def _wgsl(machine: str) -> Features:
         max_cube_units=256,
         shared_bytes=16 * 1024,
         types=frozenset(_SCALARS.split()) - {"f64"},
+        half_conversion=False,
         exact_division=False,
         plane_sizes=frozenset(),
         atomics_64=False,

@@ -11,7 +11,7 @@ from cubepy.errors import BackendError
 from cubepy.runtime import float_operands
 from cubepy_wgpu.trial import tried
 
-__all__ = ["ATOMICS_64", "FLOAT_SUMS", "LONGS", "TEXTS", "atomics_found"]
+__all__ = ["ATOMICS_64", "ATOMICS_TEXTS", "FLOAT_SUMS", "LONGS", "atomics_found"]
 
 #: What a device says that it has, if it has such types and atomics.
 LONGS, ATOMICS_64, FLOAT_SUMS = (
@@ -101,7 +101,7 @@ fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
 }
 """
 #: The kernels; the answers are of no use for others.
-TEXTS = _ON_LONGS + _ON_CELLS + _ON_SUMS
+ATOMICS_TEXTS = _ON_LONGS + _ON_CELLS + _ON_SUMS
 
 
 def atomics_found(device: Any) -> Mapping[str, bool]:

@@ -45,6 +45,7 @@ _WANTED = frozenset(
         "shader-int64",
         "shader-int64-atomic-all-ops",
         "shader-float32-atomic",
+        "shader-f16",
         FEATURE,
     }
 )

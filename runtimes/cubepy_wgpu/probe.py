@@ -3,8 +3,8 @@
 Small kernels are built and run when a device is first asked for its features. One divides, takes
 roots and fused products, meets denormals and the rewrites that compilers must not make; one does
 the same with f64, if there is that; one has a long loop; one sees whether subgroups have one size
-and follow the order of the units. `atomics_probe.py` has those of atomics. The answers are kept in
-the disk store under the driver's version.
+and follow the order of the units. `atomics_probe.py` and `halves_probe.py` have those of their
+types. The answers are kept in the disk store under the driver's version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from cubepy.late import LateLogger
 from cubepy.records import replace
 from cubepy.runtime import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.target import Features, features_of
-from cubepy_wgpu.atomics_probe import LONGS, TEXTS, atomics_found
+from cubepy_wgpu.atomics_probe import ATOMICS_TEXTS, LONGS, atomics_found
+from cubepy_wgpu.halves_probe import HALVES_TEXTS, halves_found
 from cubepy_wgpu.trial import tried
 
 __all__ = ["features_of_device", "probed"]
@@ -145,6 +146,8 @@ def features_of_device(adapter: Any, device: Any) -> Features:
         atomics_64=bool(found["atomics_64"]),
         extended_atomics_64=bool(found["atomics_64"]),
         float_sums=bool(found["float_sums"]),
+        half_conversion=bool(found["half_conversion"]),
+        halves=bool(found["halves"]),
         types=known.types | ({"f64"} if found["doubles"] else set()),
     )
 
@@ -152,8 +155,9 @@ def features_of_device(adapter: Any, device: Any) -> Features:
 def probed(adapter: Any, device: Any) -> dict[str, Any]:
     """What trying found out."""
     identity = identity_of(adapter)
+    texts = (_FLOATS, _F64, _LOOP, _PLANES, ATOMICS_TEXTS, HALVES_TEXTS)
     parts = [
-        ("probe", (_VERSION + _FLOATS + _F64 + _LOOP + _PLANES + TEXTS).encode()),
+        ("probe", "".join((_VERSION, *texts)).encode()),
         ("driver", identity.encode()),
         ("features", " ".join(sorted(device.features)).encode()),
     ]
@@ -170,6 +174,7 @@ def _tried(adapter: Any, device: Any) -> bytes:
         **floats,
         **_doubles(device),
         **atomics_found(device),
+        **halves_found(device),
         "plane_dim": _plane_dim(adapter, device),
         "most_trips": _most_trips(device),
     }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cubepy.codegen.structured import Expression, call
 from cubepy.codegen.wgsl.conversions import as_bits, as_pair, from_bits, helper
 from cubepy.codegen.wgsl.types import machine_of
-from cubepy.ir import F32, F64, I64, INDEX, OpDef, Scalar, ops
+from cubepy.ir import F16, F32, F64, I64, INDEX, OpDef, Scalar, ops
 from cubepy.target import Features
 
 if TYPE_CHECKING:
@@ -36,12 +36,17 @@ class Cells(Enum):
     WORDS = "u32"
     U64 = "u64"
     I64 = "i64"
+    HALVES = "f16"
 
 
 def cells_of_buffer(
-    elements: AbstractSet[Scalar], atomics: AbstractSet[OpDef], features: Features
+    elements: AbstractSet[Scalar], atomics: AbstractSet[OpDef], features: Features, *, halves: bool
 ) -> Cells:
-    """The cells of a buffer that has elements of these types, which these atomics touch."""
+    """The cells of a buffer that has elements of these types, which these atomics touch; whether
+    halves may be cells.
+    """
+    if halves and elements == {F16} and not atomics:
+        return Cells.HALVES
     if len({each.bits for each in elements}) > 1 or min(each.bits for each in elements) < 32:
         return Cells.WORDS
     sums = elements == {F32} and features.float_sums and atomics <= _FLOAT_SUMS
@@ -68,6 +73,8 @@ def element_in(prelude: Prelude, scalar: Scalar, cells: Cells, cell: Expression)
         return cell
     if cells is Cells.WORDS:
         return from_bits(scalar, cell)
+    if cells is Cells.HALVES:
+        return helper(prelude, "cb_narrow_f16", call("f32", cell))
     if scalar is F64:
         return call("bitcast<f64>", cell)
     whole = cell if cells is Cells.U64 else call("bitcast<u64>", cell)
@@ -80,6 +87,8 @@ def cell_of(prelude: Prelude, scalar: Scalar, cells: Cells, value: Expression) -
         return value
     if cells is Cells.WORDS:
         return as_bits(scalar, value)
+    if cells is Cells.HALVES:
+        return call("f16", helper(prelude, "cb_widen_f16", value))
     if scalar is F64:
         return call("bitcast<u64>", value)
     whole = helper(prelude, "cb_whole", as_pair(prelude, machine_of(scalar), value))

@@ -24,7 +24,7 @@ from cubepy.codegen.structured import (
 )
 from cubepy.codegen.wgsl.cells import Cells, cells_of_buffer
 from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
-from cubepy.codegen.wgsl.memory import Memory
+from cubepy.codegen.wgsl.memory import Memory, named_apart
 from cubepy.codegen.wgsl.trips import watch_trips
 from cubepy.codegen.wgsl.types import RESERVED, machine_of
 from cubepy.ir import (
@@ -166,11 +166,12 @@ class _Emission:
         params = [self.kernel.params[number] for number in group.arguments]
         elements = {param.type.element for param in params if isinstance(param.type, BufferType)}
         atomics = self.language.atomics_on(params)
-        cells = cells_of_buffer(elements, atomics, self.target.features)
+        features, halves = self.target.features, self.language.halves
+        cells = cells_of_buffer(elements, atomics, features, halves=halves)
         shared = cells is Cells.WORDS and any(element.bits < 32 for element in elements)
         atomic = bool(atomics) or (shared and group.written)
         single = self.params[group.arguments[0]]
-        name = single
+        name = named_apart(self.names, single)
         if len(params) > 1:
             name = self.names.fresh("_and_".join(self.params[each] for each in group.arguments))
         for number, param in zip(group.arguments, params, strict=True):
@@ -253,6 +254,7 @@ class _Emission:
         ]
         text = [
             title.encode("ascii", "backslashreplace").decode(),
+            *self._enabled(),
             "",
             "struct Launch {",
             *fields,
@@ -277,6 +279,11 @@ class _Emission:
             )
         text += self.language.shared.values()
         return [(each, UNKNOWN) for each in text]
+
+    def _enabled(self) -> list[str]:
+        """What the text asks for beyond the language."""
+        halves = any(buffer.cell == Cells.HALVES.value for buffer in self.buffers)
+        return ["enable f16;"] if halves else []
 
     def _helpers(self) -> list[Lines]:
         return [

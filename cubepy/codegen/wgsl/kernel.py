@@ -7,13 +7,13 @@ kernel's `Abi`; arrays are storage buffers, which all functions see.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cubepy.codegen.structured import Body, Expression, KernelLanguage, Names, call
 from cubepy.codegen.wgsl.atomics import emit_atomic, emit_fence
 from cubepy.codegen.wgsl.cells import Cells, cells_of_shared
 from cubepy.codegen.wgsl.conversions import moved
-from cubepy.codegen.wgsl.memory import Memory, emit_load, emit_store
+from cubepy.codegen.wgsl.memory import Memory, emit_load, emit_store, named_apart
 from cubepy.codegen.wgsl.narrow import narrow_values
 from cubepy.codegen.wgsl.operations import VALUES
 from cubepy.codegen.wgsl.planes import emit_plane, emit_uniform
@@ -22,6 +22,7 @@ from cubepy.codegen.wgsl.prelude import Prelude
 from cubepy.codegen.wgsl.reports import emit_assert, emit_check, emit_print, report_outside
 from cubepy.codegen.wgsl.types import Machine, literal, machine_of
 from cubepy.ir import (
+    F16,
     I32,
     I64,
     INDEX,
@@ -52,7 +53,7 @@ def _shared(kernel: WgslKernel, body: Body, op: Op) -> None:
     """Memory of the cube; each element has a cell of its own."""
     type = op.type
     assert isinstance(type, SharedType)
-    name = kernel.names.fresh(op.name or "shared")
+    name = named_apart(kernel.names, kernel.names.fresh(op.name or "shared"))
     atomics = kernel.atomics_on([op])
     cells = cells_of_shared({type.element}, atomics, kernel.features)
     memory = Memory.of_shape(name, type, type.shape, cells, atomic=bool(atomics))
@@ -97,7 +98,7 @@ _EFFECTS: Mapping[OpDef, Callable[[WgslKernel, Body, Op], None]] = {
 class WgslKernel(KernelLanguage[Memory, WgslPositions]):
     """What one kernel needs while its functions are written.
 
-    `shared` are the declarations of memory of the cube.
+    `shared` are the declarations of memory of the cube. `halves`: buffers of f16 may be that.
     """
 
     title = "WGSL"
@@ -119,6 +120,8 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
         self._narrow = narrow_values(kernel, ranges)
         self._feeding = _feeding(kernel)
         self._atomics = _atomics(kernel)
+        # what quiets a NaN while it is moved is no way to its bits
+        self.halves = target.features.halves and not _looks_at_halves(kernel)
 
     # ── what the walk asks ──
 
@@ -281,14 +284,20 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
 
 def _feeding(kernel: Kernel) -> frozenset[Op]:
     """Values that something other than a store to memory takes."""
-    bodies = (kernel.body, *(function.body for function in kernel.functions))
     return frozenset(
-        operand
-        for body in bodies
-        for op in walk(body)
-        if op.opdef is not ops.STORE
-        for operand in op.operands
+        operand for op in _every(kernel) if op.opdef is not ops.STORE for operand in op.operands
     )
+
+
+def _every(kernel: Kernel) -> Iterator[Op]:
+    """The ops of the kernel and of its functions."""
+    for body in (kernel.body, *(function.body for function in kernel.functions)):
+        yield from walk(body)
+
+
+def _looks_at_halves(kernel: Kernel) -> bool:
+    """Whether anything takes the bits of an f16."""
+    return any(op.opdef is ops.BITCAST and op.operands[0].type is F16 for op in _every(kernel))
 
 
 def _atomics(kernel: Kernel) -> Mapping[Op, set[OpDef]]:

@@ -16,6 +16,7 @@ from cubepy.codegen.structured import (
     HELPER,
     Body,
     Expression,
+    Names,
     binary,
     call,
     place_at,
@@ -45,6 +46,7 @@ __all__ = [
     "emit_load",
     "emit_store",
     "guard",
+    "named_apart",
     "place_of",
     "put_element",
     "within_word",
@@ -98,6 +100,18 @@ class Memory:
     def is_halved(self) -> bool:
         """Whether an element takes two cells."""
         return self.cells is Cells.WORDS and self.scalar.bits == 64
+
+
+# What is in functions made for a memory, such as stores of narrow elements.
+_INSIDE = frozenset(
+    {"place", "bits", "word", "shift", "element", "seen", "next", "change"}
+    | {"value", "expected", "old"}
+)
+
+
+def named_apart(names: Names, name: str) -> str:
+    """A name for a memory, its own if functions made for it have nothing called so."""
+    return names.fresh(f"{name}_array") if name in _INSIDE else name
 
 
 # ── places ──────────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,7 @@
 """The functions of the library that a kernel needs, and those that emitters make for it.
 
-`library.wgsl` is for every device; those of `library_longs.wgsl` and `library_doubles.wgsl` go
-before on devices with such types.
+`library.wgsl` is for every device; those of `library_longs.wgsl`, `library_doubles.wgsl` and
+`library_halves.wgsl` go before on devices with such types.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ class Prelude:
 
     def __init__(self, features: Features) -> None:
         self._texts: dict[str, str] = {}
-        there = {"longs": features.longs, "doubles": features.doubles}
+        there = {
+            "longs": features.longs,
+            "doubles": features.doubles,
+            "halves": features.half_conversion,
+        }
         better = [f"library_{name}.wgsl" for name, found in there.items() if found]
         self._library = _library("library.wgsl", *better)
 
