@@ -221,6 +221,14 @@ $T $name($F value) {
     return isnan(value) ? 0 : value >= $high ? $most : value <= $low ? $least : ($T)value;
 }"""
 
+# To integers whose limits are floats of the type: numbers are moved between them first.
+_TO_SMALL_INTEGER = """
+$T $name($F value) {
+    const $F above = value > $least ? value : $least;
+    const $F inside = above < $most ? above : $most;
+    return $converted;
+}"""
+
 
 class Prelude:
     """The helpers that a kernel needs so far, in the order they must be written."""
@@ -250,7 +258,12 @@ class Prelude:
         words = {
             **limits, "name": name, "T": register_type(target), "F": register_type(source),
         }  # fmt: skip
-        self._texts.setdefault(name, _filled(_TO_INTEGER, words))
+        if target.bits < 32:
+            words["converted"] = f"({words['T']})(int)inside"
+            if target.is_signed:
+                words["converted"] = f"isnan(value) ? ({words['T']})0 : {words['converted']}"
+        text = _TO_SMALL_INTEGER if target.bits < 32 else _TO_INTEGER
+        self._texts.setdefault(name, _filled(text, words))
         return name
 
     def add(self, name: str, text: str) -> str:
