@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from cubepy.errors import BackendError
 from cubepy.runtime import float_operands
+from cubepy_wgpu.driver import ATOMICS_64, FLOAT_SUMS, LONGS
 from cubepy_wgpu.trial import tried
 
-__all__ = ["ATOMICS_64", "ATOMICS_TEXTS", "FLOAT_SUMS", "LONGS", "atomics_found"]
+__all__ = ["ATOMICS_TEXTS", "atomics_found"]
 
-#: What a device says that it has, if it has such types and atomics.
-LONGS, ATOMICS_64, FLOAT_SUMS = (
-    "shader-int64",
-    "shader-int64-atomic-all-ops",
-    "shader-float32-atomic",
-)
 Array = np.ndarray[Any, Any]
 _UNITS, _CUBES = 64, 4
 _ON_LONGS = """
@@ -107,19 +102,16 @@ ATOMICS_TEXTS = _ON_LONGS + _ON_CELLS + _ON_SUMS
 def atomics_found(device: Any) -> Mapping[str, bool]:
     """What there is, and computes as it should."""
     longs = _there(device, LONGS, _longs)
-    atomics = longs and all(
-        _there(device, ATOMICS_64, lambda device, kind=kind: _cells(device, *kind))
-        for kind in (("u64", np.uint64), ("i64", np.int64))
-    )
-    sums = _there(device, FLOAT_SUMS, _sums)
-    return {"longs": longs, "atomics_64": atomics, "float_sums": sums}
+    return {
+        "longs": longs,
+        "atomics_64": longs and _there(device, ATOMICS_64, _cells),
+        "float_sums": _there(device, FLOAT_SUMS, _sums),
+    }
 
 
-def _there(device: Any, feature: str, right: Any) -> bool:
-    if feature not in device.features:
-        return False
+def _there(device: Any, feature: str, computes: Callable[[Any], bool]) -> bool:
     try:
-        return bool(right(device))
+        return feature in device.features and computes(device)
     except BackendError:
         return False
 
@@ -135,7 +127,13 @@ def _longs(device: Any) -> bool:
     return np.array_equal(made.reshape(4, -1), wanted)
 
 
-def _cells(device: Any, type: str, dtype: type[np.generic]) -> bool:
+def _cells(device: Any) -> bool:
+    return all(
+        _cells_of(device, type, dtype) for type, dtype in (("u64", np.uint64), ("i64", np.int64))
+    )
+
+
+def _cells_of(device: Any, type: str, dtype: type[np.generic]) -> bool:
     bits = np.random.default_rng(10).integers(1, 1 << 64, _UNITS * _CUBES, dtype=np.uint64)
     a: Array = bits.view(dtype)
     first: Array = np.arange(11, 20, dtype=np.uint64).view(dtype) * dtype(0x0123_4567_89AB)

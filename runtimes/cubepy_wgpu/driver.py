@@ -21,7 +21,11 @@ from cubepy.target import Artifact, array_groups
 from cubepy_wgpu.clock import FEATURE
 
 __all__ = [
+    "ATOMICS_64",
     "DRIVER_ERRORS",
+    "FLOAT_SUMS",
+    "HALVES",
+    "LONGS",
     "build",
     "error_for",
     "explained",
@@ -36,18 +40,11 @@ _searching = threading.Lock()
 _BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU")
 # naga's place of an error: `wgsl:7:12`.
 _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
-# What makes kernels better where there is it.
+#: What makes kernels better where there is it, by the driver's names.
+LONGS, ATOMICS_64 = "shader-int64", "shader-int64-atomic-all-ops"
+FLOAT_SUMS, HALVES = "shader-float32-atomic", "shader-f16"
 _WANTED = frozenset(
-    {
-        "subgroup",
-        "subgroup-barrier",
-        "shader-f64",
-        "shader-int64",
-        "shader-int64-atomic-all-ops",
-        "shader-float32-atomic",
-        "shader-f16",
-        FEATURE,
-    }
+    {"subgroup", "subgroup-barrier", "shader-f64", LONGS, ATOMICS_64, FLOAT_SUMS, HALVES, FEATURE}
 )
 _FOLDER = "XDG_RUNTIME_DIR"
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "Dx12")

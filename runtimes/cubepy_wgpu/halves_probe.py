@@ -9,12 +9,11 @@ import numpy as np
 
 from cubepy.errors import BackendError
 from cubepy.runtime import float_operands
+from cubepy_wgpu.driver import HALVES
 from cubepy_wgpu.trial import tried
 
-__all__ = ["HALVES", "HALVES_TEXTS", "halves_found"]
+__all__ = ["HALVES_TEXTS", "halves_found"]
 
-#: What a device says that it has, if it has arrays of halves.
-HALVES = "shader-f16"
 Array = np.ndarray[Any, Any]
 _UNITS = 64
 # Floats as bits of halves, and what is left of a float; bits as floats; what is rounded on the way.

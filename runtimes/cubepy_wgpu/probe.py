@@ -23,7 +23,8 @@ from cubepy.late import LateLogger
 from cubepy.records import replace
 from cubepy.runtime import FLOAT_RESULTS, float_findings, float_operands
 from cubepy.target import Features, features_of
-from cubepy_wgpu.atomics_probe import ATOMICS_TEXTS, LONGS, atomics_found
+from cubepy_wgpu.atomics_probe import ATOMICS_TEXTS, atomics_found
+from cubepy_wgpu.driver import LONGS
 from cubepy_wgpu.halves_probe import HALVES_TEXTS, halves_found
 from cubepy_wgpu.trial import tried
 

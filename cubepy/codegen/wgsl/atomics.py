@@ -60,7 +60,7 @@ def emit_atomic(kernel: WgslKernel, body: Body, op: Op) -> None:
     order = str(op.attrs.get("order", "relaxed"))
     need_feature(order == "relaxed" or kernel.features.memory_orders, f"the order {order}", op)
     need_feature(memory.scalar.bits < 64 or kernel.features.atomics_64, "64-bit atomics", op)
-    need_feature(not memory.is_halved, "64-bit atomics where elements of other sizes overlap", op)
+    need_feature(not memory.is_split, "64-bit atomics where elements of other sizes overlap", op)
     end = len(op.operands) - _VALUES.get(op.opdef, 1)
     indices = op.operands[1:end]
     inside = guard(kernel, body, op, memory, indices)

@@ -97,7 +97,7 @@ class Memory:
         return self.cells is Cells.WORDS and self.scalar.bits < 32
 
     @property
-    def is_halved(self) -> bool:
+    def is_split(self) -> bool:
         """Whether an element takes two cells."""
         return self.cells is Cells.WORDS and self.scalar.bits == 64
 
@@ -157,10 +157,10 @@ def word_of(memory: Memory, number: Expression) -> Expression:
 def element_of(prelude: Prelude, memory: Memory, body: Body, place: Expression) -> Expression:
     """The value of an element."""
     scalar = memory.scalar
-    if not (memory.is_packed or memory.is_halved):
+    if not (memory.is_packed or memory.is_split):
         return element_in(prelude, scalar, memory.cells, word_of(memory, place))
     place = _once(body, place)
-    if memory.is_halved:
+    if memory.is_split:
         first = binary("*", place, primary("2"))
         second = binary("+", first, primary("1"))
         pair = call("vec2<u32>", word_of(memory, first), word_of(memory, second))
@@ -232,7 +232,7 @@ def put_element(
     if memory.is_packed:
         bits = _once(body, as_bits(scalar, value))
         body.writer.line(f"{_narrow_store(kernel, memory)}({place}, {bits});")
-    elif memory.is_halved:
+    elif memory.is_split:
         first = binary("*", _once(body, place), primary("2"))
         pair = _once(body, as_pair(kernel.prelude, machine_of(scalar), value))
         _set(body, memory, first, primary(f"{pair}.x"))
