@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cubepy.errors import ConfigError
+from cubepy.errors import ConfigError, did_you_mean
 from cubepy.late import late_import
 from cubepy.records import dataclass, field, fields
 
@@ -118,7 +118,10 @@ def _find(folder: str | Path, variables: Mapping[str, str]) -> str | None:
     named = variables.get("CUBEPY_CONFIG")
     if named:
         if not os.path.isfile(named):
-            raise ConfigError(f"CUBEPY_CONFIG names {named}, which is not a file")
+            raise ConfigError(
+                f"CUBEPY_CONFIG names {named}, which is not a file\n"
+                f"  help: without it a {FILE_NAME} is looked for here and in the folders above"
+            )
         return named
     place, below = os.path.realpath(folder), ""
     while place != below:
@@ -137,17 +140,39 @@ def _read(path: str) -> dict[str, dict[str, Any]]:
         with open(path, "rb") as file:
             written = tomllib.load(file)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(
+            f"{path}: {error}\n"
+            "  help: a section is a line like [runtime], a setting one below it like threads = 2"
+        ) from error
     for name, section in written.items():
         if name not in _SECTIONS:
-            raise ConfigError(f"{path}: no section [{name}]{_suggest(name, _SECTIONS)}")
+            raise ConfigError(f"{path}: no section [{name}]\n  help: {_place_of(name)}")
         if not isinstance(section, dict):
-            raise ConfigError(f"{path}: {name} is a section, write [{name}]")
-        known = [entry.name for entry in fields(_SECTIONS[name])]
+            raise ConfigError(
+                f"{path}: {name} is a section, not a setting\n"
+                f"  help: write [{name}] on a line, and its settings below it"
+            )
+        known = _settings_of(name)
         for key in section:
             if key not in known:
-                raise ConfigError(f"{path}: no setting {key!r} in [{name}]{_suggest(key, known)}")
+                raise ConfigError(
+                    f"{path}: no setting {key!r} in [{name}]\n"
+                    f"  help: {did_you_mean(key, known) or _place_of(key)}"
+                )
     return written
+
+
+def _settings_of(section: str) -> list[str]:
+    return [entry.name for entry in fields(_SECTIONS[section])]
+
+
+def _place_of(name: str) -> str:
+    """A help line for a name that is no section, or no setting of the section it stands in."""
+    section = next((section for section in _SECTIONS if name in _settings_of(section)), None)
+    if section is not None:
+        return f"{name} stands below [{section}]"
+    known = (f"[{section}] with {', '.join(_settings_of(section))}" for section in _SECTIONS)
+    return did_you_mean(name, _SECTIONS) or f"there are {'; '.join(known)}"
 
 
 def _values(
@@ -176,32 +201,40 @@ def _values(
 def _of_text(text: str, default: object, origin: str) -> Any:
     if isinstance(default, bool):
         if text.lower() not in _SWITCHES:
-            raise ConfigError(f"{origin} is {text!r}: write 1 or 0")
+            raise ConfigError(f"{origin} is {text!r}, neither on nor off\n  help: write 1 or 0")
         return _SWITCHES[text.lower()]
     if isinstance(default, int):
         try:
             return int(text)
         except ValueError as error:
-            raise ConfigError(f"{origin} is {text!r}: write a whole number") from error
+            raise ConfigError(
+                f"{origin} is {text!r}, not a whole number\n  help: write digits, such as {default}"
+            ) from error
     return text
 
 
 def _check(value: object, default: object, setting: _Setting, origin: str) -> None:
     if type(value) is not type(default):
         raise ConfigError(
-            f"{origin} is {value!r}: expects {type(default).__name__}, got {type(value).__name__}"
+            f"{origin} is {value!r}: expects {type(default).__name__}, got {type(value).__name__}\n"
+            f"  help: the default is {_written(default)}"
         )
     if setting.choices and value not in setting.choices:
         words = ", ".join(setting.choices)
-        hint = _suggest(str(value), setting.choices)
-        raise ConfigError(f"{origin} is {value!r}: expects one of {words}{hint}")
+        near = did_you_mean(str(value), setting.choices)
+        raise ConfigError(
+            f"{origin} is {value!r}: expects one of {words}\n"
+            f"  help: {near or f'the default is {default}'}"
+        )
     if isinstance(value, int) and value < setting.minimum:
-        raise ConfigError(f"{origin} is {value}: expects at least {setting.minimum}")
+        raise ConfigError(
+            f"{origin} is {value}: expects at least {setting.minimum}\n"
+            f"  help: the default is {default}"
+        )
 
 
-def _suggest(word: str, known: Iterable[str]) -> str:
-    with late_import:
-        import difflib  # noqa: PLC0415 - for a message of a rare error
-
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+def _written(value: object) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -249,9 +249,9 @@ def _initializer(cls: type, known: list[_Field], puts: _Puts) -> Callable[..., N
                 for name, put in puts:
                     put(self, values[name])
             except KeyError:
-                raise _mismatch(cls.__name__, names, values) from None
+                raise _mismatch(cls, names, values) from None
             if len(values) != count:
-                raise _mismatch(cls.__name__, names, values)
+                raise _mismatch(cls, names, values)
         if finish is not None:
             finish(self)
 
@@ -280,22 +280,26 @@ def _place(
 ) -> None:
     """Give arguments without a name those of the first fields."""
     if len(arguments) > len(positional):
-        raise TypeError(
-            f"{cls.__name__} takes {len(positional)} positional arguments, got {len(arguments)}"
-        )
+        raise _refusal(cls, f"takes {len(positional)} positional arguments, got {len(arguments)}")
     for name, value in zip(positional, arguments, strict=False):
         if name in values:
-            raise TypeError(f"{cls.__name__} got two values for {name!r}")
+            raise _refusal(cls, f"got two values for {name!r}")
         values[name] = value
 
 
-def _mismatch(cls: str, names: list[str], values: dict[str, Any]) -> TypeError:
+def _mismatch(cls: type, names: list[str], values: dict[str, Any]) -> TypeError:
     """Which fields there are too many, or too few; `values` has the defaults already."""
     unknown = [name for name in values if name not in names]
     if unknown:
-        return TypeError(f"{cls} has no field {unknown[0]!r}")
+        return _refusal(cls, f"has no field {unknown[0]!r}")
     missing = ", ".join(repr(name) for name in names if name not in values)
-    return TypeError(f"{cls} is missing {missing}")
+    return _refusal(cls, f"is missing {missing}")
+
+
+def _refusal(cls: type, problem: str) -> TypeError:
+    """The error for arguments that do not fit; a class that users meet has a kind of its own."""
+    kind: Callable[[str], TypeError] = getattr(cls, "_refusal", TypeError)
+    return kind(f"{cls.__name__} {problem}")
 
 
 def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:

@@ -27,6 +27,7 @@ from cubepy.frontend.lang import (
     PlaneSize,
     Position,
     Tensor,
+    library_function,
 )
 from cubepy.frontend.layouts import Layout
 from cubepy.frontend.origins import origin_of
@@ -220,6 +221,7 @@ if TYPE_CHECKING:
     from cubepy.frontend.help_texts import call_and_meaning
     from cubepy.frontend.lowering import Lowered, lower, lower_and_tell, lower_function
     from cubepy.frontend.notes import Note
+    from cubepy.frontend.shown_views import Unseen, applied
 else:
     # What a launch of a compiled kernel needs of the front end is small, and loads in a fraction of
     # the time that lowering takes.
@@ -228,6 +230,7 @@ else:
         help_texts="call_and_meaning",
         lowering="Lowered lower lower_and_tell lower_function",
         notes="Note",
+        shown_views="Unseen applied",
     )
 
 __all__ = [
@@ -277,6 +280,7 @@ __all__ = [
     "StoredFormat",
     "Tensor",
     "UInt",
+    "Unseen",
     "Vector",
     "Watch",
     "Watched",
@@ -284,6 +288,7 @@ __all__ = [
     "acos",
     "acosh",
     "annotation_of",
+    "applied",
     "asin",
     "asinh",
     "atan",
@@ -357,6 +362,7 @@ __all__ = [
     "isnan",
     "ldexp",
     "leaves_of",
+    "library_function",
     "ln",
     "local_array",
     "log",

@@ -19,6 +19,7 @@ from cubepy.frontend.expressions import unpacked
 from cubepy.frontend.foreign_names import instead_of_call
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lang import Intrinsic
+from cubepy.frontend.layouts import Layout
 from cubepy.frontend.retyping import is_weak
 from cubepy.frontend.scalars import host_cast, scalar_of
 from cubepy.frontend.stored_formats import StoredFormat
@@ -234,6 +235,26 @@ def _call_known(frame: Frame, target: Any, call: Call) -> Value:
     if handler is not None:
         return handler(frame, call)
     raise _cannot_run(frame, target, call)
+
+
+_LAYOUTS = (Layout.strided, Layout.tiled, Layout.swizzled, Layout.virtual)
+
+
+@calls_classes
+def _made_of_ours(frame: Frame, target: Any, call: Call) -> Value | None:
+    """`cb.FastDivmod.of(3)`, `cb.Layout.strided((4, 4))`: Python makes what kernels only read."""
+    owner = getattr(target, "__self__", None)
+    ours = isinstance(owner, type) and owner.__module__.startswith("cubepy.")
+    if not ours and target not in _LAYOUTS:
+        return None
+    if not _all_known(call):
+        raise frame.error(
+            ComptimeError,
+            f"{call.name} is called with what is known at run time only",
+            call.node,
+            "write numbers and Comptime parameters, or make it before the launch and pass it",
+        )
+    return _in_python(frame, target, call)
 
 
 def _launches(target: Any) -> bool:

@@ -6,7 +6,8 @@ editors and type checkers understand kernels. Calling one outside a kernel raise
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -15,6 +16,7 @@ from typing import (
     NoReturn,
     Self,
     TypeVar,
+    cast,
     overload,
 )
 
@@ -30,14 +32,17 @@ __all__ = [
     "Array",
     "Comptime",
     "Intrinsic",
+    "LibraryFunction",
     "PlaneSize",
     "Position",
     "Tensor",
     "intrinsic",
+    "library_function",
     "position",
 ]
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 At = int | slice | tuple[Any, ...]
 
 
@@ -157,10 +162,37 @@ class Intrinsic:
         return f"cubepy.{self.name}"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise CubeError(
-            f"{self!r} is called outside a kernel\n"
-            "  help: call it in a function decorated with @cubepy.cube"
-        )
+        raise _outside(repr(self))
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFunction:
+    """A function of kernels that is written in their language: `function` is lowered for a call."""
+
+    function: FunctionType
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]  # `help` of one tells of that one
+        return self.function.__doc__
+
+    def __repr__(self) -> str:
+        return f"cubepy.{self.function.__qualname__}"
+
+    def __get__(self, owner: object, kind: type | None = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        owner = getattr(arguments[0], "name", "") if arguments else ""
+        if "." in self.function.__qualname__ and owner:
+            raise _outside(f"cubepy.{owner}.{self.function.__name__}".removesuffix(".__call__"))
+        raise _outside(repr(self))
+
+
+def _outside(name: str) -> CubeError:
+    return CubeError(
+        f"{name} is called outside a kernel\n"
+        "  help: call it in a function decorated with @cubepy.cube"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +206,12 @@ class PlaneSize:
 def intrinsic(name: str) -> Any:
     """The function of that name; typed loosely, since its row of the table says what it takes."""
     return Intrinsic(name)
+
+
+def library_function(function: F) -> F:
+    """A decorator; to type checkers and kernels the function is what it was."""
+    made: Any = LibraryFunction(function)  # type: ignore[arg-type]  # none but plain ones are given
+    return cast("F", made)
 
 
 def position(name: str) -> Any:

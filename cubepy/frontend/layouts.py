@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cubepy.errors import LaunchError, stays_here
+from cubepy.errors import ArgumentError, LaunchError, stays_here
 from cubepy.frontend.wording import describe_object
 from cubepy.records import dataclass
 
@@ -30,6 +30,13 @@ class Layout:
     function: Callable[..., Any]
     storage: int = 0
     parameters: tuple[int, ...] = ()
+
+    @staticmethod
+    def _refusal(problem: str) -> ArgumentError:
+        return ArgumentError(
+            f"{problem}\n"
+            "  help: cb.Layout.strided(shape) makes one, as do tiled, swizzled and virtual"
+        )
 
     def __call__(self, *indices: Any) -> Any:
         return self.function(*indices)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cubepy.frontend.frame import Frame
+from cubepy.frontend.shown_views import Show, Unseen, shown_view
 from cubepy.frontend.structs import names_of
 from cubepy.frontend.values import Group, Known, StructValue, Value, VectorValue
 from cubepy.ir import BOOL, Op, Scalar, SlotType, ops
@@ -21,24 +22,21 @@ from cubepy.records import dataclass
 
 __all__ = ["Note", "note"]
 
-_Show = Callable[[Iterator[Any]], Any]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """`show`, of what the slots `parts` hold, is what variable `name` is at the slot `mark`."""
+    """`show`, of what the slots and memories `parts` are, is what variable `name` is at the slot
+    `mark`.
+    """
 
     name: str
     mark: str
     parts: Sequence[str]
-    show: _Show
+    show: Show
 
-
-class _Unseen:
-    """A part that has no value to show: an array, a function."""
-
-    def __repr__(self) -> str:
-        return "…"
+    def owns(self, slot: str) -> bool:
+        """Whether a slot is there for the note alone."""
+        return slot.startswith(self.mark)
 
 
 def note(frame: Frame, name: str, value: Value, at: ast.AST) -> None:
@@ -48,13 +46,14 @@ def note(frame: Frame, name: str, value: Value, at: ast.AST) -> None:
         return
     leaves: list[Op] = []
     show = _shown(value, leaves)
-    if show is None:
+    if show is _unseen:
         return
     mark = f"_cubepy_note{len(notes)}"  # names that printed IR keeps as they are
-    parts = [f"{mark}_{number}" for number in range(len(leaves))]
-    for part, leaf in zip(parts, leaves, strict=True):
-        assert isinstance(leaf.type, Scalar)
-        frame.emit(ops.STORE_LOCAL, _slot(frame, part, leaf.type, at), leaf, at=at)
+    parts: list[str] = []
+    for leaf in leaves:
+        parts.append(f"{mark}_{len(parts)}" if isinstance(leaf.type, Scalar) else leaf.name)
+        if isinstance(leaf.type, Scalar):
+            frame.emit(ops.STORE_LOCAL, _slot(frame, parts[-1], leaf.type, at), leaf, at=at)
     _slot(frame, mark, BOOL, at)
     notes.append(Note(name=name, mark=mark, parts=parts, show=show))
 
@@ -69,7 +68,7 @@ def _slot(frame: Frame, name: str, type: Scalar, at: ast.AST) -> Op:
     return frame.append_to(region, ops.LOCAL, SlotType(type), {"element": type}, at, name=name)
 
 
-def _shown(value: Value, leaves: list[Op]) -> _Show | None:
+def _shown(value: Value, leaves: list[Op]) -> Show:
     """How a value is made of those of its run-time parts, which are put into `leaves`."""
     if isinstance(value, Op) and isinstance(value.type, Scalar):
         leaves.append(value)
@@ -77,15 +76,15 @@ def _shown(value: Value, leaves: list[Op]) -> _Show | None:
     if isinstance(value, Known):
         known = value.value
         return lambda values: known
-    if not isinstance(value, Group):
-        return None
-    items = [_shown(item, leaves) or _unseen for item in value.items]
-    make = _maker(value)
-    return lambda values: make([item(values) for item in items])
+    if isinstance(value, Group):
+        items = [_shown(item, leaves) for item in value.items]
+        make = _maker(value)
+        return lambda values: make([item(values) for item in items])
+    return shown_view(value, leaves, lambda inner: _shown(inner, leaves)) or _unseen
 
 
 def _unseen(values: Iterator[Any]) -> Any:
-    return _Unseen()
+    return Unseen()
 
 
 def _maker(group: Group) -> Callable[[list[Any]], Any]:

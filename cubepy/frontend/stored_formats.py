@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cubepy.frontend.lang import library_function
 from cubepy.ir import U8, Scalar
 from cubepy.late import late_import
 
@@ -47,6 +48,7 @@ class StoredFormat:
             return self.name
         return super().__reduce_ex__(protocol)
 
+    @library_function
     def __call__(self, value: Any) -> Any:
         """The value rounded to the format, as f32."""
         return self.decode(self.encode(value))

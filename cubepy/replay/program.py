@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cubepy import frontend
 from cubepy.errors import CubeError, VerifyError
 from cubepy.frontend import Note
 from cubepy.interp import goes_beyond_values
@@ -75,11 +76,18 @@ def replay_of(
 
 @dataclass(slots=True, kw_only=True)
 class _Body:
-    """A function being written: its file, hidden names of ops, and those of slots by their name."""
+    """A function being written: its file, hidden names of ops, and those of slots and memories by
+    their name; a name that several memories have stands for none.
+    """
 
     file: str
     names: dict[Op, str] = field(default_factory=dict)
     slots: dict[str, str] = field(default_factory=dict)
+    memories: dict[str, str] = field(default_factory=dict)
+
+    def add_memory(self, op: Op) -> None:
+        """One more, whose hidden name is known."""
+        self.memories[op.name] = "_unseen" if op.name in self.memories else self.names[op]
 
 
 class _Program:
@@ -93,7 +101,7 @@ class _Program:
         self.recording = recording
         self.arguments = arguments
         self.notes = {note.mark: note for note in notes}
-        self.hidden = {part for note in notes for part in note.parts}
+        self.hidden = {part for note in notes for part in note.parts if note.owns(part)}
         # What a debugger finds as globals, by file: the names of its module, hidden ones over them.
         self.spaces: dict[str, dict[str, Any]] = {
             recording.kernel.loc.file: recording.positions.seen_in(names)
@@ -103,6 +111,7 @@ class _Program:
         self.known: dict[str, Any] = {
             "__name__": "kernel", "_next": self._next, "_load": self._load, "_store": self._store,
             "_atomic": self._atomic, "_barrier": self._barrier, "_ends": RecordEnds,
+            "_unseen": frontend.Unseen(),
         }  # fmt: skip
         self.memories: list[SeenMemory] = []
         self.number = 0
@@ -163,6 +172,8 @@ class _Program:
         arguments = []
         for param in owner.params:
             body.names[param] = self._name("p")
+            if not isinstance(param.type, Scalar):
+                body.add_memory(param)
             if isinstance(owner, Function):
                 arguments.append(body.names[param])
             else:
@@ -241,10 +252,12 @@ class _Program:
         return _at(list(self._value(op, body, line)), line)
 
     def _noted(self, note: Note, body: _Body) -> ast.stmt:
-        """A variable gets what the slots of its parts make."""
+        """A variable gets what its parts make."""
         show = self._name("show")
         self.known[show] = lambda *parts: note.show(iter(parts))
-        return self._bind(note.name, self._call(show, [body.slots[each] for each in note.parts]))
+        known = {**body.memories, **body.slots}
+        parts = [known.get(each, "_unseen") for each in note.parts]
+        return self._bind(note.name, self._call(show, parts))
 
     def _silent(self, op: Op, body: _Body, line: int) -> list[ast.stmt]:
         """Memory of its own has a name; the rest is a line to stop at."""
@@ -254,6 +267,7 @@ class _Program:
             self.memories.append(memory)
             body.names[op] = self._name("m")
             self.known[body.names[op]] = memory
+            body.add_memory(op)
             return [self._assign(op.name or "_memory", body.names[op], line)]
         if op.opdef is ops.SYNC_CUBE:
             return _at([ast.Expr(value=self._call("_barrier", []))], line)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from cubepy.frontend import Unseen, applied
 from cubepy.ir import PrivateType, SharedType
 
 __all__ = ["SeenMemory"]
+
+_Cut = Callable[[Any], Any]
+_UNKNOWN = Unseen()
 
 
 class SeenMemory:
@@ -42,6 +49,17 @@ class SeenMemory:
         )
         return f"<{self._name}: {self._type}; this unit knows {known or 'no element'}>"
 
+    def part(self, cut: _Cut) -> SeenPart:
+        """A view of it, known as far as the unit knows its elements whenever it is asked."""
+        return SeenPart(self, cut)
+
+    def content(self) -> Any:
+        """All elements in an array of objects; those that are not known are no numbers."""
+        made = np.full(self.shape, _UNKNOWN, object)
+        for place, value in self._known.items():
+            made[place] = value
+        return made
+
     def note(self, place: tuple[int, ...], value: Any) -> None:
         """The unit read or wrote an element."""
         self._known[place] = value
@@ -54,3 +72,35 @@ class SeenMemory:
         """Others may have written behind it what all may read."""
         if isinstance(self._type, SharedType):
             self._known.clear()
+
+
+class SeenPart:
+    """A row or another view of such an array; `cut` makes it of the whole."""
+
+    def __init__(self, whole: SeenMemory | SeenPart, cut: _Cut) -> None:
+        self._whole, self._cut = whole, cut
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements along each axis."""
+        return tuple(np.shape(self.content()))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self.content()[place]
+        if found is _UNKNOWN:
+            raise LookupError("this unit has neither read nor written this element")
+        return found
+
+    def __repr__(self) -> str:
+        return repr(self.content())
+
+    def part(self, cut: _Cut) -> SeenPart:
+        """A view of the view."""
+        return SeenPart(self, cut)
+
+    def content(self) -> Any:
+        """As that of the whole."""
+        return applied(self._cut, self._whole.content())

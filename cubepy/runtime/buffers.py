@@ -49,6 +49,13 @@ class Buffer(_Referable):
     lease: Lease | None = None
     uses: Uses = field(default_factory=Uses)
 
+    @staticmethod
+    def _refusal(problem: str) -> ArgumentError:
+        return ArgumentError(
+            f"{problem}\n"
+            "  help: a device makes buffers: device.array(numbers), device.empty(shape, dtype)"
+        )
+
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """A copy on the device of that name."""
         return _buffer_again, (self.device, self.numpy())

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import cubepy as cb
+from cubepy.frontend import library_function
 
 __all__ = ["argmax", "argmin"]
 
 
+@library_function
 def argmin(*values: Any) -> Any:
     """The number, from 0 on, of the least value; of the first NaN if there is one."""
     items = values[0] if len(values) == 1 else values
@@ -24,6 +26,7 @@ def argmin(*values: Any) -> Any:
     return _first_nan(items, place)
 
 
+@library_function
 def argmax(*values: Any) -> Any:
     """The number, from 0 on, of the greatest value; of the first NaN if there is one."""
     items = values[0] if len(values) == 1 else values

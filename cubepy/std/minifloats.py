@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import cubepy as cb
-from cubepy.frontend import StoredFormat
+from cubepy.frontend import StoredFormat, library_function
 from cubepy.ir import F32, Scalar
 from cubepy.records import dataclass
 
@@ -48,6 +48,7 @@ class Minifloat(StoredFormat):
     infinite: int
     nan: int
 
+    @library_function
     def decode(self, byte: Any) -> Any:
         """The f32 that a byte stands for; bits above the sign are ignored."""
         magnitude = cb.u32(byte) & ((1 << (self.exponent_bits + self.fraction_bits)) - 1)
@@ -62,6 +63,7 @@ class Minifloat(StoredFormat):
             value = cb.select(magnitude > max(self.largest, self.infinite), float("nan"), value)
         return cb.select(sign == 1, -value, value)
 
+    @library_function
     def encode(self, value: Any) -> Any:
         """The byte of the number next to a value."""
         single = _single(value)
@@ -87,12 +89,14 @@ class PowersOfTwo(StoredFormat):
     name: str
     host: str
 
+    @library_function
     def decode(self, byte: Any) -> Any:
         """The power of two, from 2**-127 to 2**127; NaN for 255."""
         bits = cb.u32(byte)
         value = cb.bitcast(cb.f32, cb.select(bits == 0, 0x400000, bits << 23))
         return cb.select(bits == 255, float("nan"), value)
 
+    @library_function
     def encode(self, value: Any) -> Any:
         """The byte of the power next to a value, the larger of two; NaN where there is none."""
         single = _single(value)
@@ -115,10 +119,12 @@ class TensorFloat(StoredFormat):
         """An f32."""
         return F32
 
+    @library_function
     def decode(self, element: Any) -> Any:
         """The element, which is an f32."""
         return element
 
+    @library_function
     def encode(self, value: Any) -> Any:
         """The f32 next to a value that has no more fraction bits."""
         single = _single(value)

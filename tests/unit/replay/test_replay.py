@@ -364,3 +364,67 @@ def test_groups_and_comptime_values_have_their_names_in_the_debugger() -> None:
     wanted = np.zeros_like(x)
     looks_along.over(8)(x, (1.0, 2.0, 3.0, 4.0), 2, Ray(1.0, 0.5), wanted)
     assert out.tobytes() == wanted.tobytes()
+
+
+def tail_of(row: Any, k: Any) -> Any:
+    rest = row[k:]
+    return rest[0] + 1.0  # in the helper
+
+
+@cb.cube
+def looks_at_parts(t: Tensor[f32], x: Array[f32], out: Array[f32]) -> None:
+    i = cb.ABSOLUTE_POS
+    row = t[i]
+    part = row[1:4]
+    back = part[::-1]
+    column = t[:, i]
+    block = t[1:3, ::2]
+    again = t
+    flat = t.reshape(-1)
+    square = x.reshape(2, 2)
+    outside = t[i + 3]
+    laid = flat.view(cb.Layout.tiled((4, 4), (2, 2)))
+    inner = laid[1]
+    pairs = t.vectorized(2)
+    turned = t.view((4, 4), lambda a, b: (b, a))
+    own = cb.local_array(f32, (2, 3))
+    own[1, 0] = part[0]
+    mine = own[1]
+    own[1, 2] = 7.0
+    several = (row, i)
+    w = tail_of(part, 1)
+    out[i] = w + back[0] + turned[0, 0] + outside[0] + column[0] + block[0, 0] + again[0, 0]  # all
+    out[i] += square[0, 0] + inner[0] + pairs[0, 0][0] + mine[2] + several[0][0]
+
+
+def test_rows_and_views_look_as_in_numpy() -> None:
+    t, x = np.arange(16, dtype=np.float32).reshape(4, 4), np.arange(4, dtype=np.float32)
+    tiles = [[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]
+    wanted = {
+        "row": t[2], "part": t[2, 1:4], "back": t[2, 3:0:-1], "column": t[:, 2],
+        "block": t[1:3, ::2], "again": t, "flat": t.reshape(-1), "square": x.reshape(2, 2),
+        "laid": np.array(tiles, np.float32), "inner": np.array(tiles[1], np.float32),
+        "pairs": t.reshape(4, 2, 2), "several[0]": t[2],
+    }  # fmt: skip
+    others = {
+        "outside": "<outside of the array>",
+        "turned": "<a view by a function of the kernel>",
+        "mine": f"array([{np.float32(9)!r}, …, {np.float32(7)!r}], dtype=object)",
+        "mine[0]": repr(np.float32(9)),
+        "mine[1]": "*** LookupError: this unit has neither read nor written this element",
+        "mine.shape, len(mine)": "((3,), 3)",
+        "own[1, 2]": repr(np.float32(7)),
+    }
+    asked = [*(f"({name}).tolist()" for name in wanted), *others]
+    inside = f"b {line_of('rest[0] + 1.0  # in')}\nb {line_of('again[0, 0]  # all')}\n"
+    commands = "".join(f"p {each}\n" for each in asked)
+    text = session(
+        looks_at_parts.over(4), f"{inside}c\np rest, row\nc\n{commands}c\n",
+        t, x, np.zeros(4, np.float32), unit=2,
+    )  # fmt: skip
+    said = [line.removeprefix("(Pdb) ") for line in text.splitlines() if line.startswith("(Pdb) ")]
+    assert repr((t[2, 2:4], t[2, 1:4])) in said
+    shown = dict(zip(asked, said[-len(asked) - 1 :], strict=False))
+    assert {name: shown[name] for name in others} == others
+    for name, value in wanted.items():
+        assert shown[f"({name}).tolist()"] == repr(value.tolist()), name

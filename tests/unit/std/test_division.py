@@ -34,6 +34,14 @@ def by_a_constant(
     rests[i] = x[i] - by.divide(x[i]) * by.divisor
 
 
+@cb.cube
+def by_one_made_inside(
+    x: Array[u32], by: Comptime[cb.FastDivmod], quotients: Array[u32], rests: Array[u32]
+) -> None:
+    i = cb.ABSOLUTE_POS
+    quotients[i], rests[i] = cb.FastDivmod.of(by.divisor).divmod(x[i])
+
+
 def around(divisor: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
     """The ends of u32, and the neighbours of multiples of the divisor."""
     multiples = [divisor * k for k in (1, 2, 3, 1000, LARGEST // divisor)]
@@ -54,6 +62,7 @@ def check(kernel: Any, divisor: int, device: str) -> None:
 def test_divisors_at_the_ends(divisor: int, device: str) -> None:
     check(by_an_argument, divisor, device)
     check(by_a_constant, divisor, device)
+    check(by_one_made_inside, divisor, device)
 
 
 @given(st.integers(1, LARGEST) | st.integers(0, 31).map(lambda bits: (1 << bits) + 1))

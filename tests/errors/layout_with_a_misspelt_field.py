@@ -1,0 +1,6 @@
+# mypy: ignore-errors
+import cubepy as cb
+
+
+def run():
+    cb.Layout((4, 4), lambda i, j: i, storrage=16)
