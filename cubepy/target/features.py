@@ -77,6 +77,7 @@ class Features:
     float_sums: bool = False
     halves: bool = False
     most_trips: int = 0
+    most_nesting: int = 0
 
     def emulates_planes(self, plane_dim: int) -> bool:
         """Whether planes of this size go through memory of the cube, and need all its units."""

@@ -2,9 +2,10 @@
 
 Small kernels are built and run when a device is first asked for its features. One divides, takes
 roots and fused products, meets denormals and the rewrites that compilers must not make; one does
-the same with f64, if there is that; one has a long loop; one sees whether subgroups have one size
-and follow the order of the units. `atomics_probe.py` and `halves_probe.py` have those of their
-types. The answers are kept in the disk store under the driver's version.
+the same with f64, if there is that; one sees whether subgroups have one size and follow the order
+of the units. `atomics_probe.py` and `halves_probe.py` have those of their types, `limits_probe.py`
+those of limits that no driver tells of. The answers are kept in the disk store under the driver's
+version.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from cubepy.target import Features, features_of
 from cubepy_wgpu.atomics_probe import ATOMICS_TEXTS, atomics_found
 from cubepy_wgpu.driver import LONGS
 from cubepy_wgpu.halves_probe import HALVES_TEXTS, halves_found
+from cubepy_wgpu.limits_probe import LIMITS_TEXTS, limits_found
 from cubepy_wgpu.trial import tried
 
 __all__ = ["features_of_device", "probed"]
@@ -83,20 +85,6 @@ fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
     out[4u * n + i] = f64(u64(bitcast<u32>(narrow[i])) * 5lu % 4294967296lu);
 }
 """
-# Trips that a loop of the probe should make; GPUs need a thousandth of a second for them.
-_TRIPS = 200_000
-_LOOP = """
-@group(0) @binding(0) var<storage, read_write> out: array<u32>;
-@compute @workgroup_size(64)
-fn probe(@builtin(local_invocation_index) unit: u32) {
-    let wanted = out[unit];
-    var made = 0u;
-    while (made != wanted) {
-        made++;
-    }
-    out[unit] = made;
-}
-"""
 # Units of the cubes that are tried, the last plane of one of them not full.
 _CUBES = (64, 96, 40)
 _PLANES = """
@@ -141,6 +129,7 @@ def features_of_device(adapter: Any, device: Any) -> Features:
         fma=bool(found["fma"]),
         pinned=not found["strict"],
         most_trips=int(found["most_trips"]),
+        most_nesting=int(found["most_nesting"]),
         longs=bool(found["longs"]),
         doubles=bool(found["doubles"]),
         fma_doubles=bool(found["fma_doubles"]),
@@ -156,7 +145,7 @@ def features_of_device(adapter: Any, device: Any) -> Features:
 def probed(adapter: Any, device: Any) -> dict[str, Any]:
     """What trying found out."""
     identity = identity_of(adapter)
-    texts = (_FLOATS, _F64, _LOOP, _PLANES, ATOMICS_TEXTS, HALVES_TEXTS)
+    texts = (_FLOATS, _F64, _PLANES, ATOMICS_TEXTS, HALVES_TEXTS, LIMITS_TEXTS)
     parts = [
         ("probe", "".join((_VERSION, *texts)).encode()),
         ("driver", identity.encode()),
@@ -176,8 +165,8 @@ def _tried(adapter: Any, device: Any) -> bytes:
         **_doubles(device),
         **atomics_found(device),
         **halves_found(device),
+        **limits_found(device),
         "plane_dim": _plane_dim(adapter, device),
-        "most_trips": _most_trips(device),
     }
     return json.dumps(found, sort_keys=True).encode()
 
@@ -216,12 +205,6 @@ def _doubles(device: Any) -> Mapping[str, bool]:
         "doubles": np.array_equal(others, wanted, equal_nan=True),
         "fma_doubles": fused[:256].tolist() == exact,
     }
-
-
-def _most_trips(device: Any) -> int:
-    """After how many trips the driver ends loops; 0 if it lets them run."""
-    made = int(tried(device, _LOOP, 1, np.full(64, _TRIPS, np.uint32)).min())
-    return 0 if made == _TRIPS else made
 
 
 def _plane_dim(adapter: Any, device: Any) -> int:

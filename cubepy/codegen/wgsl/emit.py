@@ -25,6 +25,7 @@ from cubepy.codegen.structured import (
 from cubepy.codegen.wgsl.cells import Cells, cells_of_buffer
 from cubepy.codegen.wgsl.kernel import WgslKernel, result_struct
 from cubepy.codegen.wgsl.memory import Memory, named_apart
+from cubepy.codegen.wgsl.nesting import deepest_nesting, has_loops
 from cubepy.codegen.wgsl.trips import watch_trips
 from cubepy.codegen.wgsl.types import RESERVED, machine_of
 from cubepy.ir import (
@@ -100,14 +101,19 @@ class _Emission:
         """Everything put together."""
         functions = [self._function(function) for function in self.kernel.functions]
         body = self._body()
-        behind = watch_trips(self.language)
-        self._check_limits()
-        for text, _ in (*body.lines, *(line for lines in functions for line in lines)):
+        written = [
+            text for text, _ in (*body.lines, *(each for lines in functions for each in lines))
+        ]
+        for text in written:
             self.language.prelude.need_all(text)
+        looped = any(map(has_loops, (*written, *self.language.prelude.texts)))
+        behind = watch_trips(self.language) if looped else []
+        self._check_limits()
         lines: Lines = []
         for part in (self._head(), *self._helpers(), *functions, self._entry(body, behind)):
             lines += [*part, ("", UNKNOWN)]
         text = "\n".join(text for text, _ in lines)
+        self._check_nesting(text)
         return Artifact(
             target=self.target,
             kernel_name=self.kernel.name,
@@ -239,6 +245,16 @@ class _Emission:
             )  # fmt: skip
         note = "elements of 8 and 16 bits take 4 bytes there; " if self.language.padded else ""
         refuse_shared(self.kernel, self.language.shared_bytes, self.target, note)
+
+    def _check_nesting(self, text: str) -> None:
+        most = self.target.features.most_nesting
+        if most and (depth := deepest_nesting(text)) > most:
+            raise unsupported(
+                f"{self.kernel.name} has {depth} branches inside of each other, and the driver of "
+                f"this device has room for {most}", self.kernel.loc,
+                "each `elif`, and what stands behind a `return` in a branch, is one more: compute "
+                "by masks or tables, or use another device",
+            )  # fmt: skip
 
     @property
     def _reports(self) -> bool:

@@ -23,8 +23,8 @@ __all__ = ["watch_trips"]
 
 Bounds = Callable[[Op], tuple[int, int] | None]
 
-# Trips of generated loops, such as that of a division, that one trip of the kernel's may hold.
-_TRIPS_INSIDE = 256
+# Trips that the text of one op may make, such as those of a division or of a plane.
+_TRIPS_OF_AN_OP = 64
 
 
 def watch_trips(language: WgslKernel) -> list[str]:
@@ -32,10 +32,10 @@ def watch_trips(language: WgslKernel) -> list[str]:
     few trips.
     """
     kernel, most = language.kernel, language.features.most_trips
-    if not most or _most_trips(kernel, language.bounds) * _TRIPS_INSIDE < most:
+    if not most or _most_trips(kernel, language.bounds) < most:
         return []
-    loops = (op for op in walk(kernel.body) if op.opdef in (ops.FOR, ops.WHILE, ops.CALL))
-    loc = next(loops).loc
+    loops = (op.loc for op in walk(kernel.body) if op.opdef in (ops.FOR, ops.WHILE))
+    loc = next(loops, kernel.loc)
     language.faults.append(Fault(kind=FaultKind.TRIPS, text=str(most), loc=loc))
     need_claim(language)
     nothing = ", ".join(["vec2<u32>(0u, 0u)"] * 3)
@@ -51,7 +51,7 @@ def watch_trips(language: WgslKernel) -> list[str]:
 
 
 def _most_trips(kernel: Kernel, bounds: Bounds) -> float:
-    """Trips of all loops of a unit together, at most."""
+    """Trips of all loops of a unit together, at most: generated ones too."""
     known: dict[str, float] = {}
 
     def of_region(region: Region) -> float:
@@ -63,7 +63,9 @@ def _most_trips(kernel: Kernel, bounds: Bounds) -> float:
         inside = sum(map(of_region, op.regions))
         if op.opdef is ops.WHILE:
             return math.inf
-        return _trips(op, bounds) * (1 + inside) if op.opdef is ops.FOR else inside
+        if op.opdef is ops.FOR:
+            return _trips(op, bounds) * (1 + inside)
+        return inside if op.regions else _TRIPS_OF_AN_OP
 
     for function in kernel.functions:  # those that are called stand before those that call
         known[function.name] = of_region(function.body)
