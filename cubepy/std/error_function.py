@@ -1,9 +1,9 @@
 """erf and erfc.
 
-erf is an odd polynomial near zero and 1 - exp(-p(x)) beyond, a form used by N. Juffa; erfc is
-exp(-x²)·p(q)/(1 + 2x) with q = (x - K)/(x + K), after Shepherd and Laframboise, "Chebyshev
-approximation of (1 + 2x)exp(x²)erfc x", Mathematics of Computation 36, 1981. One division serves q
-and the quotient.
+erf is 1 - exp(-p(x)), a form used by N. Juffa, with a p that is relatively exact down to zero, so
+that no second polynomial is needed there. erfc is exp(-x²)·p(q)/(1 + 2x) with q = (x - K)/(x + K),
+after Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x)exp(x²)erfc x", Mathematics of
+Computation 36, 1981. One division serves q and the quotient.
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ __all__ = ["erf", "erfc"]
 
 
 def erf(x: Any, form: FloatFormat) -> Any:
-    """Error function, odd by construction."""
+    """Error function, odd by construction; where k is 0 it is -expm1(-p) without cancellation."""
     size = abs(x)
-    near = cb.fma(size, horner(size * size, form.erf_small), size)
     inside = cb.select(size > form.erf_limit, form.erf_limit, size)
-    value = horner(inside, form.erf_large)
+    value = cb.fma(inside, horner(inside, form.erf_factor), inside)
     shifted = cb.fma(value, -form.log2_e[0], form.rounder)
     k = shifted - form.rounder
-    r = cb.fma(k, -form.ln2[1], cb.fma(k, -form.ln2[0], -value))
+    r = cb.fma(k, -(form.ln2[0] + form.ln2[1]), -value)  # as one float: enough beside the 1
     scale = power_of_two(bits_of(shifted, form) - (form.rounder_bits - form.bias), form)
     growth = cb.fma(r * r, horner(r, form.exp_tail), r)
-    far = cb.fma(-scale, growth, 1.0 - scale)
-    return cb.copysign(cb.select(size < form.erf_small_limit, near, far), x)
+    return cb.copysign(cb.fma(-scale, growth, 1.0 - scale), x)
 
 
 def erfc(x: Any, form: FloatFormat) -> Any:
     """Complementary error function, small relative error to the end of the range."""
     size = abs(x)
-    small = 1.0 - cb.fma(x, horner(x * x, form.erf_small), x)
+    small = 1.0 - cb.fma(x, horner(x * x, form.erfc_small), x)
     inside = cb.select(size > form.erfc_limit, form.erfc_limit, size)
     high, low = _scaled_erfc(inside, form)
     square = inside * inside

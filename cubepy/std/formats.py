@@ -61,10 +61,9 @@ class FloatFormat:
 
     sinh_limit: float
     tanh_limit: float
-    erf_small_limit: float
     erf_limit: float
-    erf_small: Coefficients
-    erf_large: Coefficients
+    erf_factor: Coefficients
+    erfc_small: Coefficients
     erfc_limit: float
     erfc_centre: float
     erfc_scaled: Coefficients
@@ -116,10 +115,9 @@ F32 = FloatFormat(
     cos_tail=polynomials.COS_TAIL_F32,
     sinh_limit=90.0,
     tanh_limit=10.0,
-    erf_small_limit=0.8,
     erf_limit=3.93,
-    erf_small=polynomials.ERF_SMALL_F32,
-    erf_large=polynomials.ERF_LARGE_F32,
+    erf_factor=polynomials.ERF_FACTOR_F32,
+    erfc_small=polynomials.ERFC_SMALL_F32,
     erfc_limit=10.2,
     erfc_centre=polynomials.ERFC_CENTRE_F32,
     erfc_scaled=polynomials.ERFC_SCALED_F32,
@@ -170,10 +168,9 @@ F64 = FloatFormat(
     cos_tail=polynomials.COS_TAIL_F64,
     sinh_limit=711.0,
     tanh_limit=20.0,
-    erf_small_limit=1.0,
     erf_limit=5.95,
-    erf_small=polynomials.ERF_SMALL_F64,
-    erf_large=polynomials.ERF_LARGE_F64,
+    erf_factor=polynomials.ERF_FACTOR_F64,
+    erfc_small=polynomials.ERFC_SMALL_F64,
     erfc_limit=27.4,
     erfc_centre=polynomials.ERFC_CENTRE_F64,
     erfc_scaled=polynomials.ERFC_SCALED_F64,

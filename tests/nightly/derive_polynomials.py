@@ -101,8 +101,8 @@ def fits() -> Iterator[Fit]:
             terms=cosine_terms,
             bits=bits,
         )
-    yield from _error_function("F32", 24, mpf("0.8"), mpf("3.93"), (6, 7, 10), mpf("10.2"))
-    yield from _error_function("F64", 53, mpf(1), mpf("5.95"), (12, 19, 22), mpf("27.4"))
+    yield from _error_function("F32", 24, mpf("3.93"), (9, 5, 10), mpf("10.2"))
+    yield from _error_function("F64", 53, mpf("5.95"), (25, 9, 22), mpf("27.4"))
     quarter = mpf("0.2501")
     yield from _for_each("ASIN_TAIL", asin_tail, asin_weight, mpf(0), quarter, 5, 12)
     yield from _for_each("ATAN_TAIL", atan_tail, atan_weight, mpf(0), quarter, 5, 12)
@@ -111,23 +111,23 @@ def fits() -> Iterator[Fit]:
 
 
 def _error_function(
-    name: str, bits: int, near: mpf, far: mpf, terms: tuple[int, int, int], last: mpf
+    name: str, bits: int, edge: mpf, terms: tuple[int, int, int], last: mpf
 ) -> Iterator[Fit]:
     yield Fit(
-        name=f"ERF_SMALL_{name}",
-        function=erf_small,
-        weight=erf_small_weight,
+        name=f"ERF_FACTOR_{name}",
+        function=erf_factor,
+        weight=erf_weight,
         low=mpf(0),
-        high=near**2,
+        high=edge,
         terms=terms[0],
         bits=bits,
     )
     yield Fit(
-        name=f"ERF_LARGE_{name}",
-        function=erf_large,
-        weight=erf_large_weight,
-        low=near,
-        high=far,
+        name=f"ERFC_SMALL_{name}",
+        function=erfc_small,
+        weight=erfc_small_weight,
+        low=mpf(0),
+        high=mpf("0.2501"),
         terms=terms[1],
         bits=bits,
     )
@@ -218,24 +218,24 @@ def cos_weight(z: mpf) -> mpf:
     return z**2 / mp.cos(mp.sqrt(z))
 
 
-def erf_small(z: mpf) -> mpf:
-    """erf(x) = x + x·factor with z = x²."""
+def erf_factor(x: mpf) -> mpf:
+    """erf(x) = 1 - exp(-x - x · factor)."""
+    return -mp.log(mp.erfc(x)) / x - 1
+
+
+def erf_weight(x: mpf) -> mpf:
+    return x * mp.erfc(x) / mp.erf(x)
+
+
+def erfc_small(z: mpf) -> mpf:
+    """erfc(x) = 1 - x - x · factor with z = x²."""
     x = mp.sqrt(z)
     return mp.erf(x) / x - 1
 
 
-def erf_small_weight(z: mpf) -> mpf:
+def erfc_small_weight(z: mpf) -> mpf:
     x = mp.sqrt(z)
-    return x / mp.erf(x)
-
-
-def erf_large(x: mpf) -> mpf:
-    """erf(x) = 1 - exp(-value)."""
-    return -mp.log(mp.erfc(x))
-
-
-def erf_large_weight(x: mpf) -> mpf:
-    return mp.erfc(x) / mp.erf(x)
+    return x / mp.erfc(x)
 
 
 def erfc_scaled(centre: float) -> Function:
