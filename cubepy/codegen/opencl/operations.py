@@ -11,8 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.conversions import bitcast, cast, narrow, typed, widen
-from cubepy.codegen.opencl.types import is_half, register_type, unsigned_type
-from cubepy.codegen.structured import Binding, Body, Expression, binary, call, primary, unary
+from cubepy.codegen.opencl.types import is_half, literal, register_type, unsigned_type
+from cubepy.codegen.structured import (
+    Binding,
+    Body,
+    Expression,
+    binary,
+    call,
+    primary,
+    shift_of_floored,
+    unary,
+)
 from cubepy.ir import BOOL, F32, F64, I32, NARROW, U32, U64, Op, Scalar
 
 if TYPE_CHECKING:
@@ -148,11 +157,16 @@ def _integer_helper(name: str) -> Emit:
 def _division(name: str) -> Emit:
     """A quotient or a rest; of numbers of 31 bits where the operands are known to be such."""
     general = _integer_helper(name)
+    kind = "quotient" if name.endswith("div") else "rest"
 
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
+        shift = shift_of_floored(op)
+        if shift is not None and kind == "quotient":
+            return binary(">>", operands[0], primary(str(shift)))
+        if shift is not None:
+            return binary("&", operands[0], literal(scalar_of(op), (1 << shift) - 1))
         if NARROW not in op.attrs:
             return general(kernel, body, op, operands)
-        kind = "quotient" if name.endswith("div") else "rest"
         doubles = "_by_doubles" if kernel.features.divides_by_doubles else ""
         function = kernel.prelude.need_other(kind + doubles)
         return _plain(scalar_of(op), call(function, *(_plain(I32, each) for each in operands)))

@@ -6,6 +6,7 @@ A target says how its types, literals, statements and ops are written (:class:`L
 
 from cubepy.codegen.structured.accesses import buffer_sizes, place_at, tests_of
 from cubepy.codegen.structured.body import Body
+from cubepy.codegen.structured.divisors import shift_of_floored
 from cubepy.codegen.structured.expression import (
     Binding,
     Expression,
@@ -54,6 +55,7 @@ __all__ = [
     "pure_functions",
     "refuse_shared",
     "refuse_types",
+    "shift_of_floored",
     "tests_of",
     "unary",
     "unsupported",

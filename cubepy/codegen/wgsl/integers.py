@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cubepy.codegen.structured import Body, Expression, binary, call, primary, unary
+from cubepy.codegen.structured import (
+    Body,
+    Expression,
+    binary,
+    call,
+    primary,
+    shift_of_floored,
+    unary,
+)
 from cubepy.codegen.wgsl.conversions import helper, invoked, low_word, moved, wrapped
 from cubepy.codegen.wgsl.narrow import MODULAR
-from cubepy.codegen.wgsl.types import Machine, is_wide
+from cubepy.codegen.wgsl.types import Machine, is_wide, literal
 from cubepy.ir import Op, Scalar
 from cubepy.target import Topic
 
@@ -101,6 +109,11 @@ def _divided(symbol: str, signed: str, unsigned: str) -> Emit:
     """A quotient or rest: the language's own where nothing can go wrong."""
 
     def emit(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) -> Expression:
+        shift = shift_of_floored(op)
+        if shift is not None and symbol == "/":
+            return binary(">>", given[0], primary(f"{shift}u"))
+        if shift is not None:
+            return binary("&", given[0], literal(_scalar(op), (1 << shift) - 1, on))
         above, below = (body.bounds(operand) for operand in op.operands)
         positive = below is not None and below[0] > 0
         if positive and (on is Machine.U32 or (above is not None and above[0] >= 0)):

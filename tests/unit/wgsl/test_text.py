@@ -203,7 +203,7 @@ def planted(before: str, after: str) -> list[str]:
     [
         ("while (k > 0)", "while (k > i32(unit))", "not every unit may reach"),
         ("var k = 32;", "var k = i32(parts[0]);", "not every unit may reach"),
-        ("k = k / 2;", "if (unit > 3u) {\n break;\n }\nk = k / 2;", "not every unit may reach"),
+        ("k = k >> 1u;", "if (unit > 3u) {\n break;\n }\nk = k >> 1u;", "not every unit may reach"),
         ("var k = 32;", "if (unit > 3u) {\n return;\n }\nvar k = 32;", "not every unit may reach"),
         ("var k = 32;", "var k = 32;\nif (unit > 3u) {\n k = 2;\n }", "not every unit may reach"),
         ("var k = 32;", "var k = 32;\nlet wide = 1lu;", "'1lu' is not WGSL's"),
