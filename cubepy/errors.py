@@ -113,7 +113,9 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
     with late_import:
         import difflib  # noqa: PLC0415 - for a message only
 
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    names = list(known)
+    close = [each for each in names if each.lower() == name.lower()]
+    close = close or difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
     return f"did you mean {close[0]}?" if close else ""
 
 

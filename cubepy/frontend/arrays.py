@@ -6,6 +6,7 @@ import ast
 
 from cubepy.errors import CubeNameError, CubeTypeError, did_you_mean
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
+from cubepy.frontend.foreign_names import instead_of_call
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.lengths import Length, Lengths
 from cubepy.frontend.scalars import class_of
@@ -154,6 +155,7 @@ def array_attribute(frame: Frame, array: ArrayValue, name: str, at: ast.AST) -> 
         f"arrays in kernels have no attribute {name!r}",
         at,
         did_you_mean(name, list(_ATTRIBUTES))
+        or instead_of_call(name)
         or f"they have {', '.join(_ATTRIBUTES[:-1])} and {_ATTRIBUTES[-1]}",
     )
 

@@ -12,7 +12,7 @@ from cubepy.errors import ComptimeError, CubeSyntaxError, CubeTypeError, SourceE
 from cubepy.frontend.captures import function_of
 from cubepy.frontend.coercion import Operand, typed
 from cubepy.frontend.comptime import UNKNOWN_VALUE, from_python, known_value
-from cubepy.frontend.descriptions import counted, describe
+from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.dispatch import lower_expression, lowers_expression
 from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.expressions import unpacked
@@ -191,7 +191,9 @@ def _no_function(frame: Frame, callee: Value, node: ast.Call) -> SourceError:
         node,
         f"{name} is a variable here: rename it to call Python's {name}"
         if hidden
-        else "only functions are called; for a product write *",
+        else "only functions are called; for a product write *"
+        if node.args
+        else f"write {snippet(node.func)}: it is a value already",
     )
 
 

@@ -37,16 +37,12 @@ _NAMES: Mapping[str, str] = {
     "tid": _PLACE,
     "thread_id": _PLACE,
     "laneid": "cb.UNIT_POS_PLANE",
-    "lane_id": "cb.UNIT_POS_PLANE",
     "warpsize": "cb.PLANE_DIM",
-    "warpSize": "cb.PLANE_DIM",
     "syncthreads": "cb.sync_cube()",
-    "__syncthreads": "cb.sync_cube()",
     "barrier": "cb.sync_cube()",
     "debug_barrier": "cb.sync_cube()",
     "workgroupBarrier": "cb.sync_cube()",
     "syncwarp": "cb.sync_plane()",
-    "__syncwarp": "cb.sync_plane()",
     "prange": "range; or one unit for each place: k.over(n)",
     "ndrange": "range; or one unit for each place: k.over(shape)",
     "static_range": "cb.unroll(range(…))",
@@ -61,17 +57,11 @@ _NAMES: Mapping[str, str] = {
     "atomicXor": "cb.atomic_xor(array, index, value)",
     "atomicExch": "cb.atomic_exchange(array, index, value)",
     "atomicCAS": "cb.atomic_compare_exchange(array, index, expected, value)",
-    "atomic_cas": "cb.atomic_compare_exchange(array, index, expected, value)",
     "shfl_sync": "cb.plane_shuffle(value, lane)",
-    "__shfl_sync": "cb.plane_shuffle(value, lane)",
     "shfl_up_sync": "cb.plane_shuffle_up(value, delta)",
-    "__shfl_up_sync": "cb.plane_shuffle_up(value, delta)",
     "shfl_down_sync": "cb.plane_shuffle_down(value, delta)",
-    "__shfl_down_sync": "cb.plane_shuffle_down(value, delta)",
     "shfl_xor_sync": "cb.plane_shuffle_xor(value, mask)",
-    "__shfl_xor_sync": "cb.plane_shuffle_xor(value, mask)",
     "ballot_sync": "cb.plane_ballot(condition)",
-    "__ballot_sync": "cb.plane_ballot(condition)",
     "all_sync": "cb.plane_all(condition)",
     "any_sync": "cb.plane_any(condition)",
     "SharedArray": "cb.shared(T, shape)",
@@ -106,8 +96,17 @@ _CALLS: Mapping[str, str] = {
 def our_name(path: Sequence[str]) -> str:
     """A help line for a dotted name that does not exist here; empty if nothing is known of it."""
     pairs = [f"{owner}.{name}" for owner, name in pairwise(path)]
-    found = next((_NAMES[part] for part in (*pairs, *path) if part in _NAMES), "")
+    names = map(_folded, (*pairs, *path))
+    found = next((_FOLDED[name] for name in names if name in _FOLDED), "")
     return f"here it is {found}" if found else ""
+
+
+def _folded(name: str) -> str:
+    """The same for names that differ in case and underscores."""
+    return name.replace("_", "").lower()
+
+
+_FOLDED = {_folded(name): ours for name, ours in _NAMES.items()}
 
 
 def instead_of_call(name: str) -> str:

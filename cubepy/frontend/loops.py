@@ -33,7 +33,7 @@ from cubepy.frontend.values import (
     items_in_order,
     kept,
 )
-from cubepy.ir import BOOL, INDEX, Op, Region, SlotType, ops, param
+from cubepy.ir import BOOL, INDEX, Op, Region, Scalar, SlotType, ops, param
 
 __all__: list[str] = []
 
@@ -164,8 +164,16 @@ def _items(frame: Frame, value: Value, at: ast.expr) -> list[Value]:
         f"cannot loop over {describe(value)}",
         at,
         f"write for i in range(len({snippet(at)}))" if as_array(value) is not None
+        else f"write for i in range({snippet(at)})" if _counts(value)
         else "loop over range(…), a tuple or cb.unroll(range(…))",
     )  # fmt: skip
+
+
+def _counts(value: Value) -> bool:
+    """Whether a value is a number of trips."""
+    if isinstance(value, Known):
+        return isinstance(value.value, int)
+    return isinstance(value, Op) and isinstance(value.type, Scalar) and value.type.is_integer
 
 
 def _too_many(frame: Frame, at: ast.AST) -> Exception:

@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+import numpy as np
+
+import cubepy as cb
+from cubepy import Array, f32
+
+
+def kernel(x: Array[f32]):
+    for i in x.shape[0]:
+        x[i] = 0.0
+    x[cb.ABSOLUTE_POS] = 1.0
+
+
+ARGUMENTS = (np.zeros(8, np.float32),)
