@@ -104,8 +104,10 @@ def stores_by_itself(node: FunctionNode) -> bool:
 
 def endless_loop(node: FunctionNode) -> ast.While | None:
     """The first `while True` without a `break` of its own, behind which nothing is reached."""
-    loops = (each for each in ast.walk(node) if isinstance(each, ast.While))
-    return next((loop for loop in loops if _is_endless(loop)), None)
+    if isinstance(node, ast.Lambda):
+        return None
+    loops = (each for each in _statements(node) if isinstance(each, ast.While))
+    return min(filter(_is_endless, loops), key=lambda loop: loop.lineno, default=None)
 
 
 def _is_endless(loop: ast.While) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from cubepy.frontend.source import FunctionNode, parameters_of
 
@@ -22,7 +23,7 @@ def free_paths(node: FunctionNode) -> tuple[tuple[str, ...], ...]:
             if path[0] not in local:
                 found.setdefault(path)
             continue
-        pending.extend(ast.iter_child_nodes(current))
+        pending.extend(_parts(current))
     return tuple(found)
 
 
@@ -36,8 +37,17 @@ def _bound_names(node: FunctionNode) -> set[str]:
         if isinstance(inner, ast.FunctionDef):
             bound.add(inner.name)
         elif not isinstance(inner, ast.Lambda):
-            pending.extend(ast.iter_child_nodes(inner))
+            pending.extend(_parts(inner))
     return bound
+
+
+def _parts(node: ast.AST) -> Iterable[ast.AST]:
+    """The nodes in a node; for what long code is made of, without a look at its fields."""
+    if isinstance(node, ast.BinOp):
+        return (node.left, node.right)
+    if isinstance(node, ast.Name | ast.Constant):
+        return ()
+    return ast.iter_child_nodes(node)
 
 
 def _dotted(node: ast.AST) -> tuple[str, ...] | None:
