@@ -183,8 +183,16 @@ def _instance(
     known = session.instances.get(key)
     if known is not None:
         return known
-    if any(active is node for active in session.active) or len(session.active) > _MAXIMUM_DEPTH:
+    if any(active is node for active in session.active):
         raise recursion(frame, call.node)
+    if len(session.active) > _MAXIMUM_DEPTH:
+        raise frame.error(
+            CubeTypeError,
+            f"{ast.unparse(call.node.func)} is called through {_MAXIMUM_DEPTH} other functions, "
+            "which is the most",
+            call.node,
+            "write some of them out where they are called, or a loop",
+        )
     session.active.append(node)
     before = len(session.complaints)
     try:

@@ -29,8 +29,8 @@ After::
       }
     }
 
-A loop with known bounds is written out if its variable takes part in a subscript of a private
-array, so that the array can live in registers. Loops that `break` or `continue` stay.
+A loop with known bounds is written out if that makes a subscript of a private array known, so that
+the array can live in registers. Loops that `break` or `continue` stay.
 """
 
 from __future__ import annotations
@@ -83,13 +83,22 @@ def _for(op: Op, rewriter: Rewriter, context: PassContext) -> Op | None:
 
 
 def _subscripts_private(body: Region) -> bool:
-    """Whether the loop's variable takes part in a subscript of a private array."""
-    derived = set(body.params)
+    """Whether a subscript of a private array is known once the loop is written out: its variable
+    takes part in it, and nothing that is only known at run time.
+    """
+    derived, known = set(body.params), set(body.params)
     for op in walk(body):
-        if op.opdef in PURE and not derived.isdisjoint(op.operands):
-            derived.add(op)
+        if op.opdef is ops.FOR:
+            known.update(op.regions[0].params)
+        elif op.opdef in PURE:
+            if not derived.isdisjoint(op.operands):
+                derived.add(op)
+            varying = [each for each in op.operands if each.opdef is not ops.CONST]
+            if varying and known.issuperset(varying):
+                known.add(op)
         elif op.opdef in (ops.LOAD, ops.STORE) and op.operands[0].opdef is ops.LOCAL_ARRAY:
             rank = len(op.operands) - (2 if op.opdef is ops.STORE else 1)
-            if not derived.isdisjoint(op.operands[1 : 1 + rank]):
+            subscripts = [each for each in op.operands[1 : 1 + rank] if each.opdef is not ops.CONST]
+            if known.issuperset(subscripts) and not derived.isdisjoint(subscripts):
                 return True
     return False

@@ -69,8 +69,9 @@ class Module:
     words: dict[int, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     prints: list[Print] = field(default_factory=list)
-    arena: dict[Op, int] = field(default_factory=dict)
+    arena: dict[object, int] = field(default_factory=dict)
     arena_bytes: int = 0
+    stack_bytes: int = 0
     tallies: dict[Op, Tally] = field(default_factory=dict)
     fast_math: str = ""
     foreign: bool = False
@@ -133,7 +134,7 @@ class Module:
                 self.words[number] = loaded
         return self.words[number]
 
-    def reserve(self, key: Op, size: int) -> int:
+    def reserve(self, key: object, size: int) -> int:
         """An offset in the arena for `size` bytes, aligned to 64; the same for the same key."""
         if key not in self.arena:
             self.arena[key] = self.arena_bytes

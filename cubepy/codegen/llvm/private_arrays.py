@@ -26,6 +26,9 @@ from cubepy.target import Topic
 
 __all__ = ["private_load", "private_store"]
 
+# Bytes that arrays of all units of a gang may have on the stack, of which threads have little.
+_MOST_ON_THE_STACK = 1 << 16
+
 
 def _element(memory: Op) -> Scalar:
     assert isinstance(memory.type, PrivateType)
@@ -41,13 +44,31 @@ def private_cells(gang: Gang, memory: Op) -> tuple[str, ...]:
         count = 1
         for extent in memory.type.shape:
             count *= extent
-        row = shaped(memory_type(memory.type.element), gang.layout.lanes)
         size = count * memory.type.element.size
-        gang.chose(Topic.MEMORY, memory, f"in memory, {size} bytes a unit, on the stack")
-        gang.private[memory] = tuple(
-            gang.module.alloca(f"[{count} x {row}]") for _ in range(gang.parts)
-        )
+        room = size * gang.layout.lanes * gang.parts
+        large = gang.module.stack_bytes + room > _MOST_ON_THE_STACK
+        gang.module.stack_bytes += 0 if large else room
+        place = "in the thread's own arena" if large else "on the stack"
+        gang.chose(Topic.MEMORY, memory, f"in memory, {size} bytes a unit, {place}")
+        make = _in_the_arena if large else _on_the_stack
+        gang.private[memory] = make(gang, memory, count)
     return gang.private[memory]
+
+
+def _on_the_stack(gang: Gang, memory: Op, count: int) -> tuple[str, ...]:
+    row = shaped(memory_type(_element(memory)), gang.layout.lanes)
+    return tuple(gang.module.alloca(f"[{count} x {row}]") for _ in range(gang.parts))
+
+
+def _in_the_arena(gang: Gang, memory: Op, count: int) -> tuple[str, ...]:
+    module, layout = gang.module, gang.layout
+    size = -(-count * _element(memory).size * layout.lanes // 64) * 64
+    start = module.reserve((memory, layout.lanes, gang.parts), size * gang.parts)
+    with module.w.at(module.entry):
+        return tuple(
+            module.w.value(f"getelementptr i8, ptr %arena, i64 {start + size * part}", "array")
+            for part in range(gang.parts)
+        )
 
 
 def _linear(gang: Gang, memory: Op, indices: Sequence[Op]) -> tuple[str | None, tuple[str, ...]]:

@@ -55,7 +55,7 @@ def emit_atomic(kernel: OpenclKernel, body: Body, op: Op) -> None:
     end = len(op.operands) - values
     memory, indices = kernel.memory(op.operands[0]), op.operands[1:end]
     inside = guard(kernel, body, op, memory, indices)
-    place = element(body, memory, indices)
+    place = element(kernel, body, memory, indices)
     given = [body.peek(operand) for operand in op.operands[end:]]
     update = _update(kernel, body, op, memory, place, given)
     if not inside:

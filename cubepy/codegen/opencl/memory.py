@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cubepy.codegen.opencl.types import literal, memory_type
-from cubepy.codegen.structured import Body, Expression, place_at, primary, tests_of
-from cubepy.ir import APART, BOOL, MemoryType, Op, Scalar
+from cubepy.codegen.structured import HELPER, Body, Expression, place_at, primary, tests_of
+from cubepy.ir import APART, BOOL, MemoryType, Op, Scalar, ops
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -66,17 +66,43 @@ def memory_parameters(memory: Memory, constant: bool) -> list[str]:  # noqa: FBT
 
 
 def element(
-    body: Body, memory: Memory, indices: Sequence[Op], *, apart: bool = False
+    kernel: OpenclKernel,
+    body: Body,
+    memory: Memory,
+    indices: Sequence[Op],
+    *,
+    apart: bool = False,
 ) -> Expression:
     """The element with these subscripts, which must be inside; `apart`: no two accesses to it are
     one.
     """
-    used = [pair for pair in zip(indices, memory.strides, strict=True) if pair[1] != "0"]
-    place = place_at((body.text(index), stride) for index, stride in used)
+    texts = [body.text(index) for index in indices]
+    if memory.space == "private":
+        held = zip(indices, texts, memory.extents, strict=True)
+        texts = [_held(kernel, index, text, extent) for index, text, extent in held]
+    place = place_at(pair for pair in zip(texts, memory.strides, strict=True) if pair[1] != "0")
     name = memory.name
     if apart:
         name = f"((volatile {memory.space} {memory_type(memory.scalar)} *){name})"
     return primary(f"{name}[{place}]", place)
+
+
+# Compilers access private memory for units of a vector that are not there too, with subscripts that
+# are anything, and put back what was there; Intel's then ends the process. They take a limit away
+# where tests around the access imply it, so this one is a number they do not know: there are never
+# more than three dimensions.
+_HELD = f"""\
+ulong {HELPER}held(ulong subscript, ulong extent) {{
+    return min(subscript, extent - 1 + (get_work_dim() > 3));
+}}"""
+
+
+def _held(kernel: OpenclKernel, index: Op, text: Expression, extent: str) -> Expression:
+    """A subscript of private memory, inside whatever it is."""
+    if index.opdef is ops.CONST:
+        return text
+    kernel.prelude.add("held", _HELD)
+    return primary(f"{HELPER}held({text}, {extent})")
 
 
 def guard(kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op]) -> str:
@@ -102,7 +128,7 @@ def emit_load(kernel: OpenclKernel, body: Body, op: Op) -> None:
     memory, indices = kernel.memory(op.operands[0]), op.operands[1:]
     scalar = memory.scalar
     inside = guard(kernel, body, op, memory, indices)
-    place = element(body, memory, indices, apart=APART in op.attrs)
+    place = element(kernel, body, memory, indices, apart=APART in op.attrs)
     value = place.text if scalar is not BOOL else f"{place} != 0"
     if inside:
         value = f"{inside} ? {value} : {literal(scalar, 0)}"
@@ -113,7 +139,7 @@ def emit_store(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """A store; dropped outside."""
     memory, indices = kernel.memory(op.operands[0]), op.operands[1:-1]
     inside = guard(kernel, body, op, memory, indices)
-    place = element(body, memory, indices, apart=APART in op.attrs)
+    place = element(kernel, body, memory, indices, apart=APART in op.attrs)
     value = body.text(op.operands[-1])
     if inside:
         body.writer.open(f"if ({inside}) {{")
