@@ -114,7 +114,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
         import difflib  # noqa: PLC0415 - for a message only
 
     names = list(known)
-    close = [each for each in names if each.lower() == name.lower()]
+    close = [each for each in names if each.lower().rstrip("_") == name.lower().rstrip("_")]
     close = close or difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
     return f"did you mean {close[0]}?" if close else ""
 

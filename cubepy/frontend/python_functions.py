@@ -57,9 +57,12 @@ def lower_abs(frame: Frame, call: Call) -> Value:
 def lower_round(frame: Frame, call: Call) -> Value:
     """`round(x)`: half to even; a float stays a float, an integer is itself."""
     if len(call.positional) == 2:
+        digits = call.positional[1].value
+        known = digits.value if isinstance(digits, Known) and isinstance(digits.value, int) else 2
+        scale = f"{10.0 ** min(max(known, 0), 9):.1f}"
         raise frame.error(
             CubeTypeError, f"{call.name} to a number of digits", call.node,
-            f"scale and round: round({snippet(call.positional[0].node)} * 100.0) / 100.0",
+            f"scale and round: round({snippet(call.positional[0].node)} * {scale}) / {scale}",
         )  # fmt: skip
     (operand,) = required(frame, call, "value")
     op = typed(frame, operand.value, operand.node)

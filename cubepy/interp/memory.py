@@ -108,10 +108,10 @@ class Memory:
         raise OutOfBoundsError(
             f"{batch.name(lane)} {what} `{self.name}[{where}]`, outside of its {extent}",
             place_of(op, calls),
-            self._outside([int(at_lane(index, lane)) for index in indices]).guard,
+            self._outside([int(at_lane(index, lane)) for index in indices], op.loc).guard,
         )
 
-    def _outside(self, subscripts: Sequence[int]) -> Outside:
+    def _outside(self, subscripts: Sequence[int], loc: Loc) -> Outside:
         """The first subscript that is."""
         pairs = zip(subscripts, self.shape, strict=True)
         axis = next(axis for axis, (at, length) in enumerate(pairs) if not 0 <= at < length)
@@ -121,6 +121,7 @@ class Memory:
             length=self.shape[axis],
             axis=axis,
             axes=len(self.shape),
+            loc=loc,
         )
 
     def cells(self, places: Places) -> Value:

@@ -41,7 +41,9 @@ def check_bounds(state: State, op: Op, mask: Mask) -> None:
     at, length = (int(at_lane(value, lane)) for value in (index, extent))
     fault, axis = Fault.of_check(op), op.attrs["axis"]
     assert isinstance(axis, int)
-    outside = Outside(name=fault.text, subscript=at, length=length, axis=axis, axes=fault.axes)
+    outside = Outside(
+        name=fault.text, subscript=at, length=length, axis=axis, axes=fault.axes, loc=op.loc
+    )
     raise OutOfBoundsError(
         f"{state.batch.name(lane)} uses subscript {at} of `{fault.text}`, outside of "
         f"{outside.its_length}",

@@ -15,6 +15,7 @@ import numpy as np
 from cubepy.errors import AssertionFailed, Diagnostic, LaunchError, OutOfBoundsError
 from cubepy.ir import Scalar
 from cubepy.late import late_import
+from cubepy.location import Loc, text_at
 from cubepy.records import dataclass, field
 from cubepy.runtime.base import Grid
 from cubepy.target import Artifact, Fault, FaultKind, Schedule, reports
@@ -106,13 +107,14 @@ class Prints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """A subscript that is not inside of an array, in words."""
+    """A subscript that is not inside of an array, in words; `loc` is that of the access."""
 
     name: str
     subscript: int
     length: int
     axis: int
     axes: int
+    loc: Loc
 
     @property
     def its_length(self) -> str:
@@ -124,11 +126,27 @@ class Outside:
     def guard(self) -> str:
         """What to ask before the access."""
         name = self.name if self.name.isidentifier() else "x"
-        index = "ijk"[self.axis] if self.axes <= 3 else "i"
+        index = _subscript_at(self.loc, self.axis, self.axes)
         if self.subscript < 0:
             return f"{index} >= 0"
         length = f"len({name})" if self.axes == 1 else f"{name}.shape[{self.axis}]"
         return f"{index} < {length}"
+
+
+def _subscript_at(loc: Loc, axis: int, axes: int) -> str:
+    """A subscript as the kernel has it, if it has as many as the array has axes, else a letter."""
+    with late_import:
+        import ast  # noqa: PLC0415 - for a message only
+
+    try:
+        access = ast.parse(text_at(loc), mode="eval").body
+    except SyntaxError:
+        access = None
+    if isinstance(access, ast.Subscript):
+        given = access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
+        if len(given) == axes and not isinstance(given[axis], ast.Slice):
+            return ast.unparse(given[axis])
+    return "ijk"[axis] if axes <= 3 else "i"
 
 
 def report_block(artifact: Artifact) -> Words | None:
@@ -214,7 +232,10 @@ def _ended(artifact: Artifact, fault: Fault) -> LaunchError:
 def _outside(
     artifact: Artifact, fault: Fault, axis: int, subscript: int, extent: int
 ) -> OutOfBoundsError:
-    found = Outside(name=fault.text, subscript=subscript, length=extent, axis=axis, axes=fault.axes)
+    found = Outside(
+        name=fault.text, subscript=subscript, length=extent, axis=axis, axes=fault.axes,
+        loc=fault.loc,
+    )  # fmt: skip
     return OutOfBoundsError(
         f"{artifact.kernel_name}: subscript {subscript} of `{fault.text}` is outside of "
         f"{found.its_length}",

@@ -117,7 +117,12 @@ def _complaints(
 
 def _diagnostic(op: Op, obstacle: _Obstacle, group: str) -> Diagnostic:
     name = op.opdef.name
-    if group == "cube":
+    if group == "cube" and obstacle.op.opdef in (ops.FOR, ops.WHILE):
+        remedy = (
+            "let every unit make as many trips: make what ends the loop one value for all with "
+            "cb.cube_uniform, or move it out"
+        )
+    elif group == "cube":
         remedy = "let every unit reach it: move it out, and guard the loads and stores instead"
     elif name in _TAKE_WHERE:
         remedy = f"move it out, and say who takes part: cb.{op.opdef.python}(…, where=condition)"
