@@ -15,9 +15,9 @@ import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Self
 
-from cubepy.errors import LaunchError, shown, stays_here
+from cubepy.errors import ArgumentError, LaunchError, shown, stays_here
 from cubepy.runtime.events import Event, HostEvent
 from cubepy.runtime.switches import close_calls, reopen_calls
 
@@ -32,6 +32,15 @@ _EXIT_SECONDS = 2.0
 
 class Stream(ABC):
     """Launches of one device, one after the other. Safe to use from several threads."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Those of a device's own class only."""
+        if cls is Stream:
+            raise ArgumentError(
+                "a stream is not made by its class\n"
+                '  help: a device makes streams: cb.device("cpu").stream()'
+            )
+        return super().__new__(cls)
 
     def __init__(self, device: Device) -> None:
         self.device = device

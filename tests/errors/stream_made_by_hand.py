@@ -1,0 +1,6 @@
+# mypy: ignore-errors
+import cubepy as cb
+
+
+def run():
+    cb.Stream("cpu")
