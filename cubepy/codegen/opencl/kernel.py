@@ -16,6 +16,7 @@ from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
 from cubepy.codegen.opencl.positions import OpenclPositions
 from cubepy.codegen.opencl.prelude import Prelude
 from cubepy.codegen.opencl.reports import emit_assert, emit_check, emit_print, report_outside
+from cubepy.codegen.opencl.subscripts import slow_values
 from cubepy.codegen.opencl.types import literal, memory_type, register_type
 from cubepy.codegen.structured import Body, Expression, KernelLanguage, Names, call, primary
 from cubepy.ir import (
@@ -136,6 +137,7 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
         super().__init__(kernel, target.features, names, positions, analyze_ranges(kernel))
         self.planes_emulated = planes and self.planes_emulated
         self.prelude = Prelude(half_conversion=target.features.half_conversion)
+        self.slow = slow_values(kernel)
         self.locals: dict[str, str] = {}
         self._shared_bytes: dict[str, int] = {}
         self._lengths: dict[str, int] = {}

@@ -11,9 +11,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cubepy.codegen.opencl.subscripts import held
 from cubepy.codegen.opencl.types import literal, memory_type
-from cubepy.codegen.structured import HELPER, Body, Expression, place_at, primary, tests_of
-from cubepy.ir import APART, BOOL, MemoryType, Op, Scalar, ops
+from cubepy.codegen.structured import Body, Expression, place_at, primary, tests_of
+from cubepy.ir import APART, BOOL, MemoryType, Op, Scalar
 from cubepy.records import dataclass
 
 if TYPE_CHECKING:
@@ -78,31 +79,13 @@ def element(
     """
     texts = [body.text(index) for index in indices]
     if memory.space == "private":
-        held = zip(indices, texts, memory.extents, strict=True)
-        texts = [_held(kernel, index, text, extent) for index, text, extent in held]
+        subscripts = zip(indices, texts, memory.extents, strict=True)
+        texts = [held(kernel, index, text, extent) for index, text, extent in subscripts]
     place = place_at(pair for pair in zip(texts, memory.strides, strict=True) if pair[1] != "0")
     name = memory.name
     if apart:
         name = f"((volatile {memory.space} {memory_type(memory.scalar)} *){name})"
     return primary(f"{name}[{place}]", place)
-
-
-# Compilers access private memory for units of a vector that are not there too, with subscripts that
-# are anything, and put back what was there; Intel's then ends the process. They take a limit away
-# where tests around the access imply it, so this one is a number they do not know: there are never
-# more than three dimensions.
-_HELD = f"""\
-ulong {HELPER}held(ulong subscript, ulong extent) {{
-    return min(subscript, extent - 1 + (get_work_dim() > 3));
-}}"""
-
-
-def _held(kernel: OpenclKernel, index: Op, text: Expression, extent: str) -> Expression:
-    """A subscript of private memory, inside whatever it is."""
-    if index.opdef is ops.CONST:
-        return text
-    kernel.prelude.add("held", _HELD)
-    return primary(f"{HELPER}held({text}, {extent})")
 
 
 def guard(kernel: OpenclKernel, body: Body, op: Op, memory: Memory, indices: Sequence[Op]) -> str:

@@ -249,7 +249,8 @@ VALUES["saturating_sub"] = _integer_function("sub_sat")
 VALUES["fmin"] = _floats(_float_helper("fmin"))
 VALUES["fmax"] = _floats(_float_helper("fmax"))
 VALUES["sqrt"] = _floats(_square_root)
-for _name, _function in (("fmod", "fmod"), ("floor", "floor"), ("ceil", "ceil"),
+VALUES["fmod"] = _floats(_float_helper("fmod"))
+for _name, _function in (("floor", "floor"), ("ceil", "ceil"),
                          ("trunc", "trunc"), ("round", "rint")):  # fmt: skip
     VALUES[_name] = _floats(_float_function(_function))
 

@@ -119,15 +119,21 @@ $T $fmax($T a, $T b) {
 $T $sign($T value) {
     return value < 0 || value > 0 ? copysign(($T)1, value) : value;
 }""",
+    # The vector library of Intel's compiler leaves |b| of a tiny multiple of it in place of 0.
+    "fmod": """
+$T $fmod($T a, $T b) {
+    const $T rest = fmod(a, b);
+    return fabs(rest) >= fabs(b) ? copysign(($T)0, a) : rest;
+}""",
     "floor_mod": """
 $T $floor_mod($T a, $T b) {
-    const $T rest = fmod(a, b);
+    const $T rest = $fmod(a, b);
     const $T moved = (b < 0) != (rest < 0) ? rest + b : rest;
     return rest != 0 ? moved : copysign(($T)0, b);
 }""",
     "floor_div": """
 $T $floor_div($T a, $T b) {
-    const $T rest = fmod(a, b), plain = a / b, whole = (a - rest) / b;
+    const $T rest = $fmod(a, b), plain = a / b, whole = (a - rest) / b;
     const $T quotient = rest != 0 && (b < 0) != (rest < 0) ? whole - 1 : whole;
     const $T floored = floor(quotient);
     const $T nearest = quotient - floored > ($T)0.5 ? floored + 1 : floored;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cubepy as cb
-from cubepy import Array, i32
+from cubepy import Array, f32, i32
 from tests.opencl_devices import on_each
 
 
@@ -45,11 +45,48 @@ def known_inside(x: Array[i32], out: Array[i32]) -> None:
         n += 1
 
 
+@cb.cube
+def slow_to_make(x: Array[i32], out: Array[i32]) -> None:
+    i = cb.ABSOLUTE_POS
+    table = cb.local_array(i32, 6, 2)
+    n = 0
+    while True:
+        if n > 3:
+            if n < 10:
+                out[i] += table[n - 4]
+            elif n > x[i]:
+                break
+        table[i32(cb.sqrt(f32(n)))] += n
+        n += 1
+
+
+@cb.cube
+def root(n: i32) -> i32:
+    place = i32(cb.sqrt(f32(n)))
+    return place - 1
+
+
+@cb.cube
+def slow_by_way_of_others(x: Array[i32], out: Array[i32]) -> None:
+    i = cb.ABSOLUTE_POS
+    table = cb.local_array(i32, 6, 2)
+    for n in range(30):
+        place = root(i32(n))
+        if n > x[i]:
+            if x[i] % 3 == 0:
+                place += i32(n % 2)
+            for k in range(place, place + 2):
+                table[k] += i32(n) - x[i]
+    out[i] = table[3] + table[5]
+
+
 CASES = [
     (behind_tests, "checked"),
     (any_subscript, "checked"),
     (known_inside, "checked"),
     (known_inside, "unchecked"),
+    (slow_to_make, "checked"),
+    (slow_by_way_of_others, "checked"),
 ]
 
 
