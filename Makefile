@@ -59,6 +59,7 @@ $(VENV)/.installed-test: EXTRAS := test,demo,opencl-cpu,wgpu
 $(VENV)/.installed-docs: EXTRAS := docs
 $(VENV)/.installed-bench: EXTRAS := bench,demo
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created
+	@echo "installing cubepy and what it needs into $(VENV): a minute or so, mostly downloads"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@touch $@
 

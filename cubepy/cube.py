@@ -39,6 +39,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FAST_MATH = ("afn", "arcp", "contract", "ninf", "nnan", "nsz", "reassoc")
+_LAUNCH_OPTIONS = ("cube_count", "cube_dim", "device", "check", "debug", "unit")
 PLANE_SIZES = (4, 8, 16, 32, 64)
 _OPTIONS = ("contract", "deterministic", "fast_math", "plane_dim")
 # Launchers that a kernel keeps; at the limit it starts anew.
@@ -129,6 +130,8 @@ class Cube(Generic[P, R]):
 
         With `debug`, one unit is stepped through in place of that: see `Launcher.debug`.
         """
+        if keywords:
+            self._check_names(keywords)
         if cube_count is None or cube_dim is None:
             missing = "cube_count" if cube_count is None else "cube_dim"
             name = self._source.name
@@ -142,6 +145,20 @@ class Cube(Generic[P, R]):
             launcher.debug(*arguments, unit=unit, **keywords)
         else:
             launcher(*arguments, **keywords)
+
+    def _check_names(self, keywords: Iterable[str]) -> None:
+        """Refuse what is neither a parameter of the kernel nor an option of `launch`."""
+        name, parameters = self._source.name, self._source.signature.parameters
+        wrong = next((word for word in keywords if word not in parameters), None)
+        if wrong is not None:
+            known = (*parameters, *_LAUNCH_OPTIONS)
+            advice = did_you_mean(wrong, known) or (
+                f"{name}.launch(…, cube_count=…, cube_dim=…); for a shape, {name}.over(shape)(…)"
+            )
+            raise LaunchError(
+                f"{name}.launch takes no {wrong!r}: there are the kernel's {', '.join(parameters)} "
+                f"and {', '.join(_LAUNCH_OPTIONS)}\n  help: {advice}"
+            )
 
     @short_tracebacks
     def launcher(

@@ -85,13 +85,18 @@ class Comparison:
 
 
 def compare(
-    kernel: Launcher, arguments: Sequence[Any], devices: Sequence[str | Device] = DEVICES
+    kernel: Launcher,
+    arguments: Sequence[Any] = (),
+    devices: Sequence[str | Device] = DEVICES,
+    **keywords: Any,
 ) -> Comparison:
     """Launch on every device with copies of the arguments, and look for the first difference.
 
-    `kernel` is one with its sizes, `k.over(n)` or `k[count, dim]`. The arguments stay as they are.
+    `kernel` is one with its sizes, `k.over(n)` or `k[count, dim]`; `keywords` are arguments of the
+    kernel by name. All of them stay as they are.
     """
     _check(kernel, arguments, devices)
+    arguments = kernel.bound(arguments, keywords)
     found = [find_device(each) if isinstance(each, str) else each for each in devices]
     first, *others = found
     wanted = _launched(kernel, arguments, first)

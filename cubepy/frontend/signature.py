@@ -202,7 +202,7 @@ class _Arguments:
         except TypeError as error:
             raise ArgumentError(
                 f"{self._place(name)} is comptime and cannot be hashed: {type(value).__name__}\n"
-                "  help: pass a tuple or a frozen dataclass"
+                f"  help: {_hashable(name, value)}"
             ) from error
         if not is_of_type(value, wanted):
             raise ArgumentError(
@@ -393,3 +393,14 @@ def _instead(written: object) -> str:
         "write a scalar type, Array[T], Tensor[T], Comptime[T], Vector[T, N], tuple[…], or a class "
         "under @cb.struct"
     )
+
+
+def _hashable(name: str, value: object) -> str:
+    """What to pass in the place of a value that can change."""
+    if isinstance(value, list):
+        return f"it is compiled in, so it must not change: pass tuple({name})"
+    if isinstance(value, set):
+        return f"it is compiled in, so it must not change: pass frozenset({name})"
+    if _is_array(value):
+        return f"pass tuple({name}.tolist()) to compile it in, or make {name} an Array parameter"
+    return "it is compiled in, so it must not change: pass a tuple or a frozen dataclass"

@@ -7,6 +7,7 @@ by the model of `cost.py`, has a mark of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ __all__ = ["HotLoop", "asm_listing", "hot_listing", "hot_loop", "loop_marks"]
 
 _HOT, _INNER = "▌", "│"
 _CODE_WIDTH = 52  # columns of an instruction before its place
+# A hot loop of more instructions than fit on a screen is summed up before they are shown.
+_LONG = 60
+_KINDS, _LINES = 8, 12  # of a summary: kinds of instructions, and lines of the kernel, at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +91,28 @@ def _listing(inspection: Inspection, *, hot_alone: bool = False) -> RenderableTy
     shown: Container[int] | None = None
     if hot_alone:
         shown, legend = frozenset(hot.code.lines if hot is not None else ()), legend[:1]
-    rows = list(_rows(code, hot, inspection.stages.lowered.loc.file, shown))
-    return Group(title, *legend, Text("\n").join(rows))
+    file = inspection.stages.lowered.loc.file
+    if hot is not None and len(hot.code.lines) > _LONG:
+        legend += _summary(code, hot, file)
+    return Group(title, *legend, Text("\n").join(_rows(code, hot, file, shown)))
+
+
+def _summary(code: MachineCode, hot: HotLoop, file: str) -> Iterator[Text]:
+    """What a long loop is made of: its instructions by kind, then by line of the kernel."""
+    lines = lines_of_code(code)
+    inside = [lines[number - 1] for number in hot.code.lines]
+    kinds = Counter(line.text.split()[0] for line in inside)
+    named = [f"{count} {kind}" for kind, count in kinds.most_common(_KINDS)]
+    rest = kinds.total() - sum(count for _, count in kinds.most_common(_KINDS))
+    yield Text(f"  {', '.join(named)}{f', {rest} others' * bool(rest)}", style="dim")
+    places = Counter(_own_line(line, file) for line in inside)
+    for place, count in places.most_common(_LINES):
+        made = Text(f"  {count:>6} {count / len(inside):>4.0%}", style="dim")
+        made.append(f"  {place or '':>4}", style="dim")
+        made.append(f"  {line_of(file, place).strip() if place else 'of no line'}", style="green")
+        yield made
+    if len(places) > _LINES:
+        yield Text(f"  and {len(places) - _LINES} more lines", style="dim")
 
 
 def _legend(hot: HotLoop | None) -> Iterator[Text]:

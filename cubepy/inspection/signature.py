@@ -1,6 +1,7 @@
 """Example arguments for a kernel, from annotations and a written signature: nothing is launched.
 
-`x=f32[:,:], n=i32, TILE=16`: arrays of a type and rank, scalars of a type, or literals. Parameters
+`x=f32[:,:], n=i32, TILE=16`: arrays of a type and rank, scalars of a type, or literals; `f=square`
+is what the kernel's file calls so, `f=my.functions:square` what another module does. Parameters
 whose annotation tells may be left out; what neither tells is assumed from what the kernel does with
 them, and said.
 """
@@ -8,8 +9,11 @@ them, and said.
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -45,7 +49,7 @@ def example_arguments(source: frontend.KernelSource, signature: str) -> Examples
     assumed: dict[str, list[str]] = {}
     for name, parameter in source.signature.parameters.items():
         if name in written:
-            values[name] = _example(name, written[name])
+            values[name] = _example(source, name, written[name])
         elif parameter.default is parameter.empty:
             annotation = frontend.annotation_of(source.annotations.get(name, parameter.empty))
             values[name] = _annotated(name, annotation, used)
@@ -82,7 +86,7 @@ def _written(signature: str) -> dict[str, str]:
     return {name.strip(): text.strip() for name, _, text in pairs}
 
 
-def _example(name: str, text: str) -> Any:
+def _example(source: frontend.KernelSource, name: str, text: str) -> Any:
     array = _ARRAY.fullmatch(text)
     if array is not None and array["element"] in ir.SCALARS:
         rank = len(array["axes"].split(","))
@@ -91,9 +95,31 @@ def _example(name: str, text: str) -> Any:
         return ir.SCALARS[text].numpy.type(1)
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError) as error:
+    except (ValueError, SyntaxError):
+        return _named(source, name, text)
+
+
+_NAME = re.compile(r"(?:([^\W\d][\w.]*):)?([^\W\d][\w.]*)")
+
+
+def _named(source: frontend.KernelSource, name: str, text: str) -> Any:
+    """What `square` or `my.functions:square` stands for, the first where the kernel is."""
+    written = _NAME.fullmatch(text)
+    try:
+        if written is None:
+            raise LookupError
+        module, path = written.groups()
+        around = frontend.names_around(source.function)
+        found: Any = (
+            SimpleNamespace(**around) if module is None else importlib.import_module(module)
+        )
+        return attrgetter(path)(found)
+    except (LookupError, ImportError, AttributeError) as error:
+        why = f" ({error})" if isinstance(error, ImportError) else ""
         raise CubeError(
-            f"{name}={text}: expects an array such as f32[:,:], a type such as i32, or a literal"
+            f"{name}={text}: expects an array such as f32[:,:], a type such as i32, a literal, or "
+            f"what a name stands for{why}\n  help: {name}=square is what the kernel's file calls "
+            f"so, {name}=my.functions:square what another module does"
         ) from error
 
 
@@ -114,11 +140,18 @@ def _annotated(name: str, annotation: frontend.Annotation, used: Mapping[str, in
         return annotation.structure(*parts)
     if annotation.kind in ("tuple", "vector"):
         return tuple(parts)
-    example = f"{name}=16" if annotation.kind == "comptime" else f"{name}=i32"
     raise CubeError(
         f"nothing tells what {name} is: {_UNTOLD.get(annotation.kind, 'its annotation does not')}\n"
-        f"  help: give it in the signature, as in {example!r}, or inspect with arguments"
+        f"  help: give it in the signature, as in {_told(name, annotation)}, or inspect with "
+        "arguments"
     )
+
+
+def _told(name: str, annotation: frontend.Annotation) -> str:
+    """How a signature may say it."""
+    if annotation.kind == "comptime" and annotation.wanted in (Any, object):
+        return f"'{name}=16', '{name}=function' or '{name}=module:function'"
+    return f"'{name}={16 if annotation.kind == 'comptime' else 'i32'}'"
 
 
 _UNTOLD = {"comptime": "its value is compiled in", "none": "it has no annotation"}

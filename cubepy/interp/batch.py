@@ -79,6 +79,16 @@ class Batch:
         inside = self.unit_of_lane // self.plane_dim
         return np.asarray(inside + self.cube_of_lane * self.planes)
 
+    @cached_property
+    def inside(self) -> Value | bool:
+        """Which units the launch asked for; those beyond its shape fill the last cubes."""
+        x, y, z = (
+            self.position(f"absolute_pos_{axis}") < extent
+            for axis, extent in zip(AXES, self.grid.extent, strict=True)
+        )
+        inside = np.broadcast_to(x & y & z, (self.lanes,))
+        return bool(inside.all()) or inside
+
     def position(self, name: str) -> Value:
         """The value of the position op `name` in every unit."""
         if name not in self._known:

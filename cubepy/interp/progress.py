@@ -72,14 +72,16 @@ class Progress:
 
     def _report(self, mask: Mask) -> Diagnostic:
         batch = self.state.batch
-        count = batch.lanes if mask is True else int(np.count_nonzero(mask))
-        waiting = batch.name(first_lane(mask))
+        asked = batch.inside & mask
+        only = asked if np.any(asked) else mask  # else those that fill the last cube alone wait
+        count = batch.lanes if only is True else int(np.count_nonzero(only))
+        waiting = batch.name(first_lane(only))
         if count > 1:
             more = f"{count - 1} other unit{'s' * (count > 2)}"
             waiting = f"{waiting} and {more} go round this loop"
         else:
             waiting = f"{waiting} goes round this loop"
-        rest = minus(True, mask)
+        rest = minus(batch.inside, mask)
         others = "" if rest is False else f"; {batch.name(first_lane(rest))} does not run meanwhile"
         return Diagnostic(
             message=f"no progress: {waiting}, and nothing changes any more{others}",

@@ -342,6 +342,10 @@ class Launcher:
         """Names of the kernel's parameters, in order."""
         return self._resolver.parameters
 
+    def bound(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Sequence[Any]:
+        """All arguments in the order of `parameters`; ArgumentError if they do not fit."""
+        return self._resolver.bind(arguments, keywords)
+
     def lowered(
         self,
         values: Sequence[Any],

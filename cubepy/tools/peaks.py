@@ -2,6 +2,7 @@
 
 Copying large arrays for memory, independent chains of `fma` for arithmetic, an empty launch for
 what a launch costs. The best of several runs counts: what disturbs a run makes it slower only.
+Where most runs were disturbed the best one was too, perhaps, and the sentence says so.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy as np
 import cubepy as cb
 from cubepy.errors import CubeError
 from cubepy.frontend import Array, Comptime, f32, i32
+from cubepy.records import dataclass
 from cubepy.runtime import Device
 
 __all__ = ["measured_peaks"]
@@ -28,6 +31,7 @@ _TIMES = 4  # that a trip goes round the chains, written out
 # So many chains: a device that has several vectors a value needs few, another one many.
 _CHAINS = (2, 3, 8)
 _SECONDS = 0.3  # of repeating one measurement
+_CALM = 1.15  # the median of runs over the best of them, at most, where nothing disturbs
 _BUDGET = 1.5  # seconds behind which no further number of chains is tried: compiling may be slow
 
 
@@ -78,47 +82,65 @@ def _memory(device: Device) -> str:
         launch = partial(copied.over(size, check="unchecked"), x, out)
         launch()
         if size >= _MOST_ELEMENTS or _time(device, launch) > 5 * _ENOUGH:
-            seconds = _best(device, launch)
-            return f"memory {2 * 4 * size / seconds / 1e9:.3g} GB/s, read and written"
+            runs = _runs(device, launch)
+            rate = 2 * 4 * size / runs.best / 1e9
+            return f"memory {rate:.3g} GB/s, read and written{runs.disturbed}"
         size *= 4
 
 
 def _arithmetic(device: Device) -> str:
     """The best number of chains, of those that there is time for."""
     x, out = device.array(np.full(_UNITS, 0.5, np.float32)), device.empty(_UNITS)
-    most, end = 0.0, time.perf_counter() + _BUDGET
+    found, end = [], time.perf_counter() + _BUDGET
     for chains in _CHAINS:
-        most = max(most, _rate(device, x, out, chains))
+        found.append(_rate(device, x, out, chains))
         if time.perf_counter() > end:
             break
-    return f"f32 {most / 1e9:.3g} GFLOP/s, by fma"
+    most, disturbed = max(found)
+    return f"f32 {most / 1e9:.3g} GFLOP/s, by fma{disturbed}"
 
 
-def _rate(device: Device, x: Any, out: Any, chains: int) -> float:
-    """Operations a second, by launches that are just long enough to tell."""
+def _rate(device: Device, x: Any, out: Any, chains: int) -> tuple[float, str]:
+    """Operations a second, by launches just long enough to tell, and what disturbed them."""
     trips, launch = 1, multiplied.over(_UNITS, check="unchecked")
     launch(x, out, trips, chains)
     while trips < _MOST_TRIPS and _time(device, partial(launch, x, out, trips, chains)) < _ENOUGH:
         trips *= 2
-    seconds = _best(device, partial(launch, x, out, trips, chains))
-    return 2 * _UNITS * _TIMES * chains * trips / seconds
+    runs = _runs(device, partial(launch, x, out, trips, chains))
+    return 2 * _UNITS * _TIMES * chains * trips / runs.best, runs.disturbed
 
 
 def _launch(device: Device) -> str:
     out = device.empty(1)
-    seconds = _best(device, lambda: nothing.over(1)(out), times=100) / 100
-    return f"launch {seconds * 1e6:.3g} µs"
+    runs = _runs(device, lambda: nothing.over(1)(out), times=100)
+    return f"launch {runs.best / 100 * 1e6:.3g} µs{runs.disturbed}"
 
 
-def _best(device: Device, launch: Callable[[], None], times: int = 1) -> float:
-    """The shortest time of so many launches and the wait for them, compiled before."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runs:
+    """Seconds of the best of several runs, and of the one in the middle."""
+
+    best: float
+    middle: float
+
+    @property
+    def disturbed(self) -> str:
+        """Words behind a figure that another run may well contradict; else none."""
+        if self.middle <= _CALM * self.best:
+            return ""
+        more = self.middle / self.best - 1
+        return f"; half of the runs took {more:.0%} longer or more: is the machine busy?"
+
+
+def _runs(device: Device, launch: Callable[[], None], times: int = 1) -> _Runs:
+    """How long so many launches and the wait for them take, compiled before."""
     launch()
     device.sync()
     end = time.perf_counter() + _SECONDS
-    best = _time(device, launch, times)
+    found = [_time(device, launch, times)]
     while time.perf_counter() < end:
-        best = min(best, _time(device, launch, times))
-    return best
+        found.append(_time(device, launch, times))
+    return _Runs(best=min(found), middle=median(found))
 
 
 def _time(device: Device, launch: Callable[[], None], times: int = 1) -> float:

@@ -13,7 +13,7 @@ from cubepy import cache, compiler, config, runtime
 from cubepy.errors import CubeError, RuntimeUnavailable
 from cubepy.inspection import example_arguments
 from cubepy.ir import parse_kernel
-from cubepy.tools import main, peaks
+from cubepy.tools import main
 from cubepy.tools.kernels import load_kernel
 
 KERNELS = '''"""Kernels to look at."""
@@ -46,6 +46,26 @@ class Ray:
 @cb.cube
 def trace(ray: Ray, out: Array[f32]):
     out[0] = ray.start[1] + ray.length * ray.range[0]
+
+
+class Steps:
+    @cb.cube
+    def doubled(v):
+        return v + v
+
+
+@cb.cube
+def applied(x: Array[f32], f: Comptime):
+    x[0] = f(x[0])
+
+
+@cb.cube
+def long(x: Array[f32]):
+    i = cb.ABSOLUTE_POS
+    total = x[i]
+    for k in cb.unroll(range(40)):
+        total = total / (x[i] + f32(k)) + x[i]  # long
+    x[i] = total
 '''
 
 
@@ -227,12 +247,12 @@ def test_show_takes_the_shape_of_a_launch(
 def test_show_without_a_kernel_lists_them(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, complaint = run(capsys, "show", str(file))
     assert status == 1
-    assert (
-        complaint
-        == f"{file}: which kernel? it has\n  {file}:Group.scale\n  {file}:paint\n  {file}:trace\n"
+    names = ("Group.scale", "paint", "trace", "Steps.doubled", "applied", "long")
+    assert complaint == f"{file}: which kernel? it has\n" + "".join(
+        f"  {file}:{name}\n" for name in names
     )
     _, _, complaint = run(capsys, "show", f"{file}:pain")
-    assert f"  {file}:trace\n  help: did you mean paint?" in complaint
+    assert f"  {file}:long\n  help: did you mean paint?" in complaint
     (file.parent / "one.py").write_text(
         "import cubepy as cb\n\n\n@cb.cube\ndef only(x: cb.Array[cb.f32]):\n    x[0] = 1.0\n"
     )
@@ -284,6 +304,37 @@ def test_signature_entries(file: Path, text: str, expected: Any) -> None:
 def test_a_signature_entry_that_is_nothing_known_is_refused(file: Path) -> None:
     with pytest.raises(CubeError, match="bias=f33: expects an array such as"):
         example_arguments(load_kernel(f"{file}:paint").source, "level=1, bias=f33")
+
+
+def test_a_function_is_named_in_a_signature(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name where the kernel is, or by that of a module and there."""
+    place, words = f"{file}:applied", ("--ir", "--target", "reference", "--signature")
+    _, _, complaint = run(capsys, "show", place)
+    assert "'f=16', 'f=function' or 'f=module:function'" in complaint
+    for name in ("Steps.doubled", "shown_kernels:Steps.doubled"):
+        status, text, _ = run(capsys, "show", place, *words, f"f={name}")
+        assert status == 0
+        assert "callee=doubled" in text
+    for name, why in (
+        ("absent", ""),
+        ("Steps.absent", ""),
+        ("nowhere.at.all:f", r" \(No module named 'nowhere'\)"),
+    ):
+        with pytest.raises(CubeError, match=f"what a name stands for{why}\n  help: f=square is"):
+            example_arguments(load_kernel(place).source, f"f={name}")
+
+
+def test_a_long_hot_loop_is_summed_up(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The counts are those of the listing below them."""
+    _, text, _ = run(capsys, "show", f"{file}:long", "--target", "cpu:x86-64-v3", "--hot")
+    listing = [line for line in text.splitlines() if line.startswith("▌   ")]
+    written = [number for number, line in enumerate(KERNELS.splitlines(), 1) if "# long" in line]
+    own = [line for line in listing if line[54:].split()[:1] == [str(written[0])]]
+    divisions = sum(line.split()[1] == "vdivps" for line in listing)
+    assert divisions >= 40
+    head = text[: text.index("\n▌   ")]
+    assert f"{divisions} vdivps" in head
+    assert re.search(rf"^ +{len(own)} +\d+% +{written[0]}  total = total / ", head, re.M)
 
 
 @pytest.mark.parametrize(
@@ -359,38 +410,6 @@ def devices_of(name: str) -> Sequence[runtime.Device]:
         return runtime.registry().runtime(name).devices()
     except CubeError:
         return ()
-
-
-def test_doctor_measures(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Figures that this machine cannot have are not believed."""
-    monkeypatch.setattr(peaks, "_SECONDS", 0.05)
-    monkeypatch.setattr(peaks, "_MOST_ELEMENTS", 1 << 20)
-    monkeypatch.setattr(peaks, "_CHAINS", (2,))
-    only = runtime.Registry({"cpu": lambda: runtime.registry().runtime("cpu")})
-    monkeypatch.setattr("cubepy.tools.doctor.registry", lambda: only)
-    status, text, _ = run(capsys, "doctor", "--measure")
-    assert status == 0
-    memory = float(re.search(r"measured: memory ([\d.]+) GB/s", text)[1])  # type: ignore[index]
-    flops = float(re.search(r"measured: f32 ([\d.]+) GFLOP/s", text)[1])  # type: ignore[index]
-    launch = float(re.search(r"measured: launch ([\d.]+) µs", text)[1])  # type: ignore[index]
-    assert 0.1 < memory < 2000
-    assert 1 < flops < 256 * 64 * 6
-    assert 0.005 < launch < 2000
-
-
-def test_measured_kernels_compute_what_they_say() -> None:
-    x = np.linspace(-1, 1, 64, dtype=np.float32)
-    out = np.zeros_like(x)
-    peaks.copied.over(64)(x, out)
-    assert (out == x).all()
-    x[:2] = 0.5, 1.0
-    peaks.multiplied.over(64)(x, out, 64, 3)
-    # Each chain goes to 2, its fixed point, so the sum of three goes to 6.
-    assert out.tolist() == [6.0] * 64
-    code = peaks.multiplied.inspect(x, out, 64, 2, target="cpu:x86-64-v3").asm
-    assert code.count("vfmadd") >= 4 * 2 * 4
 
 
 def test_cache_explains_a_kernel(

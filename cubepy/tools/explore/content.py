@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from cubepy.inspection import (
+    HotLoop,
     Inspection,
     Line,
     called,
@@ -99,18 +100,21 @@ class _Tables:
 
 def _target(tab: Tab, tables: _Tables) -> dict[str, Any]:
     inspection = tab.inspection
-    costs = estimated_costs(inspection.stages.optimized)
+    costs, hot = estimated_costs(inspection.stages.optimized), hot_loop(inspection)
     return {
         "name": inspection.target.language,
         "title": inspection.target.full_name,
         "passes": list(_passes(inspection, tables)),
-        "texts": list(_texts(inspection, tables)),
+        "texts": list(_texts(inspection, tables, hot)),
         "decisions": [
             [tables.place((each.loc.file, each.loc.line)), each.topic.value, str(each)]
             for each in inspection.decisions
             if each.loc.known
         ],
-        "resources": [[name, f"{number:,}"] for name, number in inspection.resources],
+        "resources": [
+            *([["hot loop", str(hot)]] if hot is not None else ()),
+            *([name, f"{number:,}"] for name, number in inspection.resources),
+        ],
         "costs": {tables.place(place): round(cost.share, 4) for place, cost in costs.items()},
         "measured": {tables.place(place): round(s, 4) for place, s in tab.measured.items()},
         "remark": tab.remark,
@@ -125,12 +129,14 @@ def _short(file: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
 
 
-def _texts(inspection: Inspection, tables: _Tables) -> Iterator[dict[str, Any]]:
+def _texts(
+    inspection: Inspection, tables: _Tables, hot: HotLoop | None
+) -> Iterator[dict[str, Any]]:
     """What was emitted, by the name of its language."""
     code = inspection.machine_code
     if code is not None:
         rows = tables.rows(lines_of_code(code), "asm")
-        for number, mark in loop_marks(code, hot_loop(inspection)).items():
+        for number, mark in loop_marks(code, hot).items():
             rows[number - 1][0] = mark
         yield {"title": "machine code", "rows": rows}
     language = {"cpu": "llvm", "reference": "ir"}.get(

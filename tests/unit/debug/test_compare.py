@@ -12,7 +12,7 @@ import pytest
 import cubepy as cb
 import examples.kernels as ek
 from cubepy import Array, Comptime, debug, f32, i32
-from cubepy.errors import LaunchError
+from cubepy.errors import ArgumentError, LaunchError
 from cubepy.records import replace
 from cubepy.runtime import LoadedKernel
 from cubepy.target import Artifact
@@ -183,3 +183,17 @@ print(cb.debug.compare(doubled.over(9), (x, np.zeros_like(x))))
     )
     run = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
     assert run.stdout == "the same on reference, cpu\n", run.stderr
+
+
+def test_arguments_may_be_given_by_name() -> None:
+    x = np.ones(16, np.float32)
+    wrong = Wrong("fmul <", "fadd <")
+    for found in (
+        debug.compare(sums.over(16), devices=("reference", wrong), out=x.copy(), x=x, TRIPS=4),
+        debug.compare(sums.over(16), (x, 4), ("reference", wrong), out=x.copy()),
+    ):
+        assert found.argument == "out"
+        assert (found.left, found.right) == (4.0, 8.0)
+    assert x.tolist() == [1.0] * 16
+    with pytest.raises(ArgumentError, match="'TRIPS' is missing"):
+        debug.compare(sums.over(16), (x,), out=x.copy())

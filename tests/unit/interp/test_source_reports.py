@@ -132,6 +132,14 @@ def test_a_lock_between_units_of_a_cube_is_no_progress() -> None:
     assert found.loc.line == line_of("waits")
 
 
+def test_units_beyond_a_shape_are_not_named_where_nothing_goes_on() -> None:
+    """Of a cube of 256 the launch asks for three units: one has the lock, two wait."""
+    found = fault(NoProgressError, lambda: lock.over(3, device="reference")(np.zeros(1, np.int32)))
+    said = found.diagnostics[0].message
+    assert "unit 1 of cube 0 and 1 other unit go round" in said
+    assert said.endswith("; unit 0 of cube 0 does not run meanwhile")
+
+
 def test_access_outside_shows_the_call_too() -> None:
     x = np.zeros(4, np.float32)
     outside.launch(x, cube_count=1, cube_dim=4, device="reference")
