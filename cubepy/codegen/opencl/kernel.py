@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from cubepy.codegen.opencl.atomics import emit_atomic, emit_fence
 from cubepy.codegen.opencl.memory import Memory, emit_load, emit_store
 from cubepy.codegen.opencl.operations import VALUES
+from cubepy.codegen.opencl.parted import alike_at_first, apart
 from cubepy.codegen.opencl.planes import emit_plane, emit_uniform
 from cubepy.codegen.opencl.positions import OpenclPositions
 from cubepy.codegen.opencl.prelude import Prelude
@@ -141,6 +142,7 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
         self.locals: dict[str, str] = {}
         self._shared_bytes: dict[str, int] = {}
         self._lengths: dict[str, int] = {}
+        self._alike = alike_at_first(kernel) if target.features.abreast else frozenset()
 
     # ── what the walk asks ──
 
@@ -155,6 +157,14 @@ class OpenclKernel(KernelLanguage[Memory, OpenclPositions]):
     def variable(self, scalar: Scalar, name: str, value: str) -> str:
         """The statement that makes a variable."""
         return f"{register_type(scalar)} {name} = {value};"
+
+    def assigned(self, store: Op, expression: Expression) -> Expression:
+        """A value as a variable takes it: as several, if those of units differ in a loop."""
+        if store not in self._alike:
+            return expression
+        scalar = store.operands[1].type
+        assert isinstance(scalar, Scalar)
+        return call(apart(self.prelude, scalar), expression)
 
     def counting(self, scalar: Scalar, name: str, start: str, stop: str, step: int) -> str:
         """The head of a counting loop."""

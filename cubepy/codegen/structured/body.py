@@ -176,7 +176,7 @@ class Body:
     def store(self, op: Op) -> None:
         """An assignment, or the declaration if it is the first."""
         slot, operand = op.operands
-        value = self.language.assigned(slot, operand, self.text(operand))
+        value = self.language.assigned(op, self.text(operand))
         for waiting, expression in list(self._waiting.items()):
             if slot in expression.slots:
                 self.named(expression, waiting)

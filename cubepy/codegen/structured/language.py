@@ -50,8 +50,8 @@ class Language(ABC):
         assert isinstance(slot.type, SlotType)
         return self.literal(slot.type.element, 0)
 
-    def assigned(self, slot: Op, value: Op, expression: Expression) -> Expression:
-        """A value as a variable takes it."""
+    def assigned(self, store: Op, expression: Expression) -> Expression:
+        """A value as the variable of a `store_local` takes it."""
         return expression
 
     def returned(self, value: Op, expression: Expression) -> Expression:

@@ -166,8 +166,9 @@ class WgslKernel(KernelLanguage[Memory, WgslPositions]):
         assert isinstance(slot.type, SlotType)
         return self._noted(literal(slot.type.element, 0, self.machine(slot)))
 
-    def assigned(self, slot: Op, value: Op, expression: Expression) -> Expression:
+    def assigned(self, store: Op, expression: Expression) -> Expression:
         """A value in the kind of register of the variable."""
+        slot, value = store.operands
         return self.moved_to(value, self.machine(slot), expression)
 
     def returned(self, value: Op, expression: Expression) -> Expression:

@@ -112,6 +112,8 @@ def analyze_uniformity(
     exact_widenings: Container[Op] = frozenset(),
     never_together: Container[Op] = frozenset(),
     followed: Container[Op] = frozenset(),
+    param_shape: Shape = UNIFORM,
+    shared_turns: bool = False,
 ) -> Uniformity:
     """Shapes and divergence of a kernel body whose helpers are inlined.
 
@@ -119,7 +121,9 @@ def analyze_uniformity(
     is the shape of a plane reduction; `assumed` conditions are constants (then only the arm they
     choose is looked at); `exact_widenings` are casts of integers known not to have wrapped before;
     exits in `never_together` count as taken by some units only; `followed` ops are divisions of
-    neighbours that have one quotient, and limits that none of them reaches.
+    neighbours that have one quotient, and limits that none of them reaches. `param_shape`: that of
+    each parameter. `shared_turns`: a slot of a loop that units leave one by one has the shape that
+    it has for those still inside, and differs where it is read after the loop.
     """
     run = _Analysis(
         result=Uniformity(assumed=assumed or {}, followed=followed),
@@ -129,9 +133,10 @@ def analyze_uniformity(
         plane_results=plane_results,
         exact_widenings=exact_widenings,
         never_together=never_together,
+        shared_turns=shared_turns,
     )
     for param in params:
-        run.result.shapes[param] = UNIFORM
+        run.result.shapes[param] = param_shape
     while run.changed:
         run.changed = False
         run.tokens = 0
@@ -147,6 +152,7 @@ _PLAIN = frozenset(
 )  # fmt: skip
 #: What neighbours that follow each other may be taken for straight in.
 FOLLOWED = (ops.FLOOR_DIV, ops.FLOOR_MOD, ops.MIN, ops.MAX)
+_LOOPS = (ops.FOR, ops.WHILE)
 _PART_RESULTS = (ops.PLANE_SUM, ops.PLANE_PROD, ops.PLANE_MIN, ops.PLANE_MAX,
                  ops.PLANE_ALL, ops.PLANE_ANY, ops.PLANE_BALLOT)  # fmt: skip
 
@@ -173,6 +179,8 @@ class _Analysis:
     plane_results: Shape
     exact_widenings: Container[Op]
     never_together: Container[Op]
+    shared_turns: bool
+    left: dict[Op, set[Op]] = field(default_factory=dict)  # loops left with a slot's value
     changed: bool = True
     tokens: int = 0
     stack: list[_Scope] = field(default_factory=list)
@@ -331,7 +339,9 @@ class _Analysis:
         for scope in self.stack[self.depth[slot] :]:
             if scope.op in self.result.divergent:
                 if self.liveness.after.get(scope.op, 0) & bit:
-                    return True
+                    if not (self.shared_turns and scope.op.opdef in _LOOPS):
+                        return True
+                    self.mark(self.left.setdefault(slot, set()), scope.op)
                 if (
                     scope.op.opdef is ops.IF
                     and scope.arm == 0
@@ -352,7 +362,7 @@ class _Analysis:
         if row in _PLAIN:
             return self._pure(op)
         if row is ops.LOAD_LOCAL:
-            return self.result.slots.get(op.operands[0], UNIFORM)
+            return self._local(op.operands[0])
         if row is ops.LOAD:
             return self._load(op)
         if row is ops.CONST or (row.has(Trait.UNIFORM) and op.operands):
@@ -362,6 +372,12 @@ class _Analysis:
         if row.has(Trait.PLANE):
             return self.plane_results if row in _PART_RESULTS else VARYING
         return VARYING
+
+    def _local(self, slot: Op) -> Shape:
+        around = {scope.op for scope in self.stack}
+        if self.left and not self.left.get(slot, around) <= around:
+            return VARYING
+        return self.result.slots.get(slot, UNIFORM)
 
     def _load(self, op: Op) -> Shape:
         memory, *indices = op.operands
