@@ -48,7 +48,7 @@ def _is_own(traceback: TracebackType) -> bool:
 
 
 def short_tracebacks(entry: Callable[P, R]) -> Callable[P, R]:
-    """Let errors leave a function that users call with a short traceback."""
+    """Let errors, and who leaves a debugger, leave a function with a short traceback."""
 
     @functools.wraps(entry)
     def call(*arguments: P.args, **keywords: P.kwargs) -> R:
@@ -56,5 +56,9 @@ def short_tracebacks(entry: Callable[P, R]) -> Callable[P, R]:
             return entry(*arguments, **keywords)
         except CubeError as error:
             raise shortened(error) from error.__cause__
+        except Exception as error:
+            if type(error).__module__ != "bdb":  # `BdbQuit`; launches do not import bdb for it
+                raise
+            raise error.with_traceback(_without_own(error.__traceback__)) from None
 
     return call

@@ -169,24 +169,25 @@ class _Program:
     def _define(self, owner: Kernel | Function, name: str, shown: str) -> str:
         """Compile one function into the file it was written in."""
         body = _Body(file=owner.loc.file)
-        arguments = []
+        arguments: list[str] = []
+        statements: list[ast.stmt] = []
+        line = max(1, owner.loc.line)
         for param in owner.params:
             body.names[param] = self._name("p")
             if not isinstance(param.type, Scalar):
                 body.add_memory(param)
             if isinstance(owner, Function):
-                arguments.append(body.names[param])
+                # Called by its own name, so that it is there where a debugger enters.
+                own = _NAME(param.name) and param.name not in self.hidden
+                arguments.append(param.name if own else body.names[param])
+                statements.append(self._assign(body.names[param], arguments[-1], line))
             else:
                 given = self.arguments.get(param.name)
                 if isinstance(param.type, Scalar):
                     given = np.asarray(given).astype(param.type.numpy)[()]
                 self.known[body.names[param]] = given
-        line = max(1, owner.loc.line)
-        statements = [
-            self._assign(param.name, body.names[param], line)
-            for param in owner.params
-            if _NAME(param.name)
-        ]
+                if _NAME(param.name):
+                    statements.append(self._assign(param.name, body.names[param], line))
         statements += self._region(owner.body, body)
         function = ast.FunctionDef(
             name=shown if _NAME(shown) else name,

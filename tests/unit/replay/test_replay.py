@@ -4,6 +4,7 @@ import bdb
 import importlib
 import io
 import pdb  # noqa: T100
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,27 @@ def test_pdb_stops_in_the_users_lines_with_the_users_names() -> None:
     wanted = np.zeros_like(out)
     wanders.over(40)(x, at, wanted)
     assert out.tobytes() == wanted.tobytes()  # it was a launch like any other
+
+
+def test_leaving_shows_the_lines_of_the_caller() -> None:
+    """One line of cubepy at the end of the traceback, as errors have it, of a dozen in between."""
+    x, at, out = arguments()
+    with pytest.raises(bdb.BdbQuit) as caught:
+        session(wanders.over(40), "q\n", x, at, out, unit=6)
+    files = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert set(files[:-1]) == {__file__}
+    assert files[-1] != __file__
+
+
+def test_a_helper_is_entered_with_its_parameters_by_name() -> None:
+    @cb.cube
+    def calls(x: Array[f32], out: Array[f32]) -> None:
+        out[cb.ABSOLUTE_POS] = own_helper(x[cb.ABSOLUTE_POS])
+
+    x = np.full(4, 5.0, np.float32)
+    text = session(calls.over(4), "s\ns\na\np v\nc\n", x, x.copy())
+    assert "--Call--" in text
+    assert text.splitlines()[-3:-1] == ["(Pdb) v = np.float32(5.0)", "(Pdb) np.float32(5.0)"]
 
 
 GAIN = 7
