@@ -1,8 +1,9 @@
 """Taking statements out of a script as long as a predicate holds of what is left.
 
 Large pieces are tried first, wherever they stand, then smaller ones: a statement with all that is
-in it, several in a row, a block in the place of the statement that holds it. Each success begins
-from where it was found, and no text is tried twice.
+in it, several in a row, a block in the place of the statement that holds it; then what is in the
+statements that are left, see `edits`. Each success begins from where it was found, and no text is
+tried twice.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import copy
 from collections.abc import Callable, Iterator
 
 from cubepy.records import dataclass
+from cubepy.tools.shrinking.edits import BLOCKS, bodies, edits
 
 __all__ = ["shrunk"]
 
 Still = Callable[[str], bool]
 Better = Callable[[str], None]
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 def shrunk(text: str, still: Still, better: Better | None = None) -> str:
@@ -30,7 +31,7 @@ def shrunk(text: str, still: Still, better: Better | None = None) -> str:
     if not still(current):
         return text  # it hangs on how the script is written
     search = _Search(tree, still, better or (lambda _: None))
-    while search.round():
+    while search.round() or search.refine():
         pass
     return search.text
 
@@ -65,7 +66,7 @@ class _Search:
         succeeded = False
         while cuts:
             _, cut = cuts.pop(0)
-            if self._made(cut):
+            if self._accepts(_with(self._tree, cut)):
                 succeeded = True
                 # Places have changed: what is left to try is found anew, but no larger.
                 largest = cuts[0][0] if cuts else 0
@@ -73,8 +74,20 @@ class _Search:
                 cuts = [pair for pair in again if pair[0] <= largest]
         return succeeded
 
-    def _made(self, cut: _Cut) -> bool:
-        attempt = _with(self._tree, cut)
+    def refine(self) -> bool:
+        """Try every change within statements once; whether one was made."""
+        succeeded, at = False, 0
+        found = list(edits(self._tree))
+        while at < len(found):
+            if self._accepts(found[at]()):
+                succeeded = True
+                found = list(edits(self._tree))
+            else:
+                at += 1
+        return succeeded
+
+    def _accepts(self, attempt: ast.Module) -> bool:
+        """Whether a tree is smaller and fails as it should; then it is the one to go on from."""
         text = ast.unparse(attempt) + "\n"
         if text in self._tried or len(text) >= len(self.text) or not _compiles(text):
             return False
@@ -96,7 +109,7 @@ def _compiles(text: str) -> bool:
 
 def _cuts(tree: ast.Module) -> Iterator[tuple[int, _Cut]]:
     """Every cut with the characters that it takes away: runs of 1, 2, 4 … statements, blocks."""
-    for path, (_, name, body) in enumerate(_bodies(tree)):
+    for path, (_, name, body) in enumerate(bodies(tree)):
         sizes = [len(ast.unparse(statement)) for statement in body]
         length = 1
         while length <= len(body):
@@ -109,7 +122,7 @@ def _cuts(tree: ast.Module) -> Iterator[tuple[int, _Cut]]:
                     )
             length *= 2
         for at, statement in enumerate(body):
-            for inner in _BLOCKS[:2]:
+            for inner in BLOCKS[:2]:
                 block = getattr(statement, inner, None)
                 if isinstance(statement, ast.FunctionDef | ast.ClassDef) or not block:
                     continue
@@ -118,19 +131,10 @@ def _cuts(tree: ast.Module) -> Iterator[tuple[int, _Cut]]:
                 yield max(0, sizes[at] - kept), cut
 
 
-def _bodies(tree: ast.Module) -> Iterator[tuple[ast.AST, str, list[ast.stmt]]]:
-    """Every list of statements, outer ones first."""
-    for node in ast.walk(tree):
-        for name in _BLOCKS:
-            body = getattr(node, name, None)
-            if isinstance(body, list) and body:
-                yield node, name, body
-
-
 def _with(tree: ast.Module, cut: _Cut) -> ast.Module:
     """A copy of the tree with a cut made."""
     made = copy.deepcopy(tree)
-    node, name, body = list(_bodies(made))[cut.path]
+    node, name, body = list(bodies(made))[cut.path]
     body[cut.first : cut.end] = getattr(body[cut.first], cut.inner) if cut.inner else []
     if not body and name == "body" and not isinstance(node, ast.Module):
         body.append(ast.Pass())
