@@ -18,6 +18,7 @@ OPTIMIZATIONS: Mapping[str, str] = {
     "columns": "lanes run along y where memory does",
     "divisions": "`i // n`, `i % n` along the lanes by one scalar division a vector",
     "facts": "a version of the code without masks and tests, behind a test of its guards",
+    "narrow": "gathers behind one test of all lanes keep their 32-bit subscripts",
     "neighbours": "`x[4*i]`, `x[4*i + 1]` … as whole vectors and shuffles",
     "planes": "reductions of several planes share their steps",
     "ranges": "what a loop reads along its range is tested once, ahead of the loop",

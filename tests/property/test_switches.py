@@ -145,6 +145,14 @@ def ragged(start: Array[i32], column: Array[i32], x: Array[f32], out: Array[f32]
     out[i] = total
 
 
+@cb.cube
+def picked(place: Array[i32], x: Array[f32], out: Array[f32]) -> None:
+    """An element from anywhere for each unit."""
+    i = cb.ABSOLUTE_POS
+    if i < len(out):
+        out[i] = x[place[i]]
+
+
 def launches() -> list[tuple[Any, tuple[Any, ...]]]:
     """Kernels that have something for every switch."""
     plane = np.zeros((16, 16), np.float32)
@@ -154,6 +162,7 @@ def launches() -> list[tuple[Any, tuple[Any, ...]]]:
         (shifted.over(256), (line, line.copy())),
         (plane_totals[1, 32], (line, line.copy())),
         (ragged.over(256), (np.zeros(257, np.int32), np.zeros(9, np.int32), line, line.copy())),
+        (picked.over(256), (np.zeros(256, np.int32), line, line.copy())),
         (pairs.over(128), (line, line.copy())),
         (transposed.over((16, 16)), (plane.T, plane.copy().T)),
         (product.over((16, 16)), (plane, plane.copy(), plane.copy())),

@@ -153,9 +153,7 @@ def _vector_test(gang: Gang, index: Op, extent: str) -> tuple[str, ...]:
     if source is not index and source.type in (I32, U32) and source in gang.values:
         read = source
         most = (1 << 31) if read.type is I32 else (1 << 32) - 1
-        limit = gang.one.call("umin", INDEX, extent, str(most))
-        scalar = U32
-        limit = w.value(f"trunc i64 {limit} to i32")
+        scalar, limit = U32, gang.module.narrow_limit(extent, most)
     total = ""
     for vector in dict.fromkeys(gang.vectors(read)):
         total = gang.vec.call("umax", scalar, total, vector) if total else vector

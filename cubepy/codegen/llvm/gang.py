@@ -16,7 +16,7 @@ from cubepy.codegen.llvm.notes import EDGES, Notes
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
 from cubepy.codegen.llvm.values import Value, spread
 from cubepy.codegen.llvm.writer import Lines, Writer
-from cubepy.ir import BOOL, BufferType, Op, Region, Scalar, ops
+from cubepy.ir import BOOL, INDEX, BufferType, Op, Region, Scalar, ops
 from cubepy.ir.analyses import Shape, Uniformity
 from cubepy.records import dataclass, field
 from cubepy.target import Abi, Fault, Print, Target, Topic, WordKind
@@ -76,6 +76,7 @@ class Module:
     fast_math: str = ""
     foreign: bool = False
     zeros: list[str] = field(default_factory=list)
+    limits: dict[tuple[str, int], str] = field(default_factory=dict)
     shared: dict[int, str] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
     _lanes: dict[int, Lanes] = field(default_factory=dict)
@@ -155,6 +156,14 @@ class Module:
             return self.word(WordKind.SHAPE, self.params[memory], axis)
         assert hasattr(memory.type, "shape")
         return str(memory.type.shape[axis])
+
+    def narrow_limit(self, extent: str, most: int) -> str:
+        """The extent of a memory as an i32, `most` if it is larger; known from the start."""
+        if (extent, most) not in self.limits:
+            with self.w.at(self.entry):
+                least = self.lanes(0).call("umin", INDEX, extent, str(most))
+                self.limits[extent, most] = self.w.value(f"trunc i64 {least} to i32")
+        return self.limits[extent, most]
 
 
 @dataclass(slots=True, kw_only=True)

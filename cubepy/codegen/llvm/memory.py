@@ -35,6 +35,7 @@ from cubepy.codegen.llvm.private_arrays import private_load, private_store
 from cubepy.codegen.llvm.reasons import scattered_reason
 from cubepy.codegen.llvm.strided import is_strided, strided_load
 from cubepy.codegen.llvm.types import memory_type, register_type, shaped
+from cubepy.codegen.llvm.widths import widened_here
 from cubepy.ir import BufferType, Op, PrivateType, Scalar, SharedType
 
 __all__ = ["emit_load", "emit_store"]
@@ -97,10 +98,11 @@ def _load_by_cases(gang: Gang, op: Op, whole: str) -> tuple[str, ...]:
     usual, rare, join = gang.fresh_labels("inside", "edge", "join")
     gang.w.branch(whole, usual, rare, likely=True)
     gang.w.begin(usual)
-    plain, plain_end = _vector_loads(gang, memory, indices, Bounds()), gang.w.label
+    with widened_here(gang, indices):
+        plain, plain_end = _vector_loads(gang, memory, indices, Bounds()), gang.w.label
     gang.w.jump(join)
     gang.w.begin(rare)
-    with gang.rare_case():
+    with gang.rare_case(), widened_here(gang, indices):
         bounds = bounds_of(gang, op, memory, indices)
         tested, tested_end = _vector_loads(gang, memory, indices, bounds), gang.w.label
     gang.w.jump(join)
@@ -262,10 +264,11 @@ def emit_store(gang: Gang, op: Op) -> None:
     usual, rare, join = gang.fresh_labels("inside", "edge", "join")
     gang.w.branch(whole, usual, rare, likely=True)
     gang.w.begin(usual)
-    _store(gang, op, Bounds())
+    with widened_here(gang, indices):
+        _store(gang, op, Bounds())
     gang.w.jump(join)
     gang.w.begin(rare)
-    with gang.rare_case():
+    with gang.rare_case(), widened_here(gang, indices):
         _store(gang, op, bounds_of(gang, op, memory, indices))
     gang.w.jump(join)
     gang.w.begin(join)
