@@ -43,6 +43,8 @@ class IrLexer(RegexLexer):  # type: ignore[misc] # pygments has no types
 
 # Languages of targets and stages, by what pygments calls them.
 _LEXERS = {"llvm": "llvm", "asm": "gas", "opencl": "c", "python": "python", "wgsl": "wgsl"}
+# Those in which nothing reaches from one line into the next.
+_BY_LINE = frozenset({"ir", "llvm", "asm"})
 _CLASSES: Sequence[tuple[Any, str]] = (
     (token.Comment, "c"), (token.Keyword.Type, "t"), (token.Name.Attribute, "a"),
     (token.Keyword, "k"), (token.Name.Variable, "v"), (token.Name.Function, "f"),
@@ -66,6 +68,18 @@ STYLE = """
 
 def highlighted(text: str, language: str) -> list[str]:
     """Each line as HTML, with spans of the classes in STYLE; plain for a language not known."""
+    if language not in _BY_LINE:
+        return _coloured(text, language)
+    return [_coloured_line(line, language) for line in text.split("\n")]
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _coloured_line(text: str, language: str) -> str:
+    """One line; most of those behind a pass were there before it."""
+    return _coloured(text, language)[0]
+
+
+def _coloured(text: str, language: str) -> list[str]:
     lines = [""]
     for kind, value in _lexer(language).get_tokens(text):
         name = _class_of(kind)

@@ -43,7 +43,7 @@ class Target:
         head, *settings = text.split("+")
         language, _, machine = head.partition(":")
         if language not in LANGUAGES:
-            raise _unknown(f"no target {text!r}", language, LANGUAGES)
+            raise _no_language(text, language)
         options = tuple(sorted(_option(setting, text) for setting in settings))
         for name, _ in options:
             if name not in OPTIONS.get(language, (name,)):
@@ -107,6 +107,16 @@ class Target:
     def __str__(self) -> str:
         head = f"{self.language}:{self.machine}" if self.machine else self.language
         return "+".join((head, *(f"{name}={value}" for name, value in self.options)))
+
+
+def _no_language(text: str, name: str) -> ConfigError:
+    """What to say of a name that is no language's, though it may be that of a runtime."""
+    of_runtime = next((each for each, runtime in _RUNTIMES.items() if runtime == name), None)
+    if of_runtime is None:
+        return _unknown(f"no target {text!r}", name, LANGUAGES)
+    return ConfigError(
+        f"no target {text!r}: {name} is a runtime\n  help: its target is {of_runtime}"
+    )
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> ConfigError:

@@ -23,7 +23,11 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is 0 if it did what it was asked."""
-    parsed = _parser().parse_args(arguments)
+    parser = _parser()
+    parsed = parser.parse_args(arguments)
+    if parsed.run is None:
+        parser.print_help(sys.stderr)
+        return 2
     try:
         return int(parsed.run(parsed))
     except CubeError as error:
@@ -36,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="cubepy", description=main.__doc__)
     parser.add_argument("--version", action="version", version=f"cubepy {version('cubepy')}")
-    words = parser.add_subparsers(required=True, metavar="command")
+    parser.set_defaults(run=None)
+    words = parser.add_subparsers(metavar="command")
     _add_show(words)
     _add_explore(words)
     word = words.add_parser("doctor", help="runtimes, devices, and why one is not there")
@@ -68,7 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_KERNEL = "a file and a kernel in it; without one, those it has"
+_KERNEL = (
+    "a file and a kernel in it; without one, those it has; the file is imported, so launches of a "
+    "script belong under `if __name__ == '__main__':`"
+)
 
 
 def _add_kernel(word: Any, help: str = _KERNEL) -> None:

@@ -337,6 +337,20 @@ def test_a_long_hot_loop_is_summed_up(file: Path, capsys: pytest.CaptureFixture[
     assert re.search(rf"^ +{len(own)} +\d+% +{written[0]}  total = total / ", head, re.M)
 
 
+def test_what_is_no_target_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the name of a runtime it is said which target that has."""
+    for name, advice in (("wgpu", "its target is wgsl"), ("wgsk", "did you mean wgsl?")):
+        status, _, complaint = run(capsys, "show", f"{file}:trace", "--target", name)
+        assert status == 1
+        assert complaint.splitlines()[-1] == f"  help: {advice}"
+
+
+def test_no_word_at_all_shows_the_words(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, complaint = run(capsys)
+    assert status == 2
+    assert re.search(r"^    doctor +runtimes, devices", complaint, re.M)
+
+
 @pytest.mark.parametrize(
     ("place", "message"),
     [

@@ -115,7 +115,9 @@ def _target(tab: Tab, tables: _Tables) -> dict[str, Any]:
             *([["hot loop", str(hot)]] if hot is not None else ()),
             *([name, f"{number:,}"] for name, number in inspection.resources),
         ],
-        "costs": {tables.place(place): round(cost.share, 4) for place, cost in costs.items()},
+        "costs": {
+            tables.place(place): round(cost.share, 4) for place, cost in sorted(costs.items())
+        },
         "measured": {tables.place(place): round(s, 4) for place, s in tab.measured.items()},
         "remark": tab.remark,
         "called": called(inspection),

@@ -1,7 +1,10 @@
 """The explorer's page in a real browser: links between lines, passes, keys, light and dark."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +90,18 @@ def test_the_page_is_one_file(written: Path) -> None:
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
     assert data is not None
     assert json.loads(data[1])["kernel"] == "looked_at"
+
+
+def test_the_page_is_the_same_in_every_process(written: Path, tmp_path: Path) -> None:
+    """Whatever seed the hashes of strings have there."""
+    place = f"{written.with_suffix('.py')}:looked_at"
+    pages = []
+    for seed in ("1", "2"):
+        pages.append(tmp_path / f"{seed}.html")
+        words = ("explore", place, "--target", "cpu:x86-64-v3", "-o", str(pages[-1]))
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-m", "cubepy", *words], env=environment, check=True)
+    assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
 def test_a_source_line_leads_everywhere(page: Page) -> None:
