@@ -9,7 +9,7 @@ import pytest
 
 import cubepy as cb
 from cubepy import Array, Comptime, i32
-from cubepy.testing import cpu_targets, reference_for
+from cubepy.testing import cpu_targets, gang_of, reference_for
 
 Numbers = np.ndarray[Any, Any]
 T = TypeVar("T", i32, cb.u32, cb.i64, cb.u64)
@@ -150,6 +150,47 @@ def test_a_lone_lane_writes_its_own_element_only(target: str, units: int) -> Non
     narrowed_on_the_way_to_memory.launch(x, *outs, cube_count=1, cube_dim=units, device=target)
     for out, wanted in zip(outs, expected, strict=True):
         np.testing.assert_array_equal(out, wanted)
+
+
+@cb.cube(plane_dim=64)
+def narrow_in_wide_planes(
+    x: Array[i32],
+    bytes_: Array[cb.u8],
+    shorts: Array[cb.i16],
+    words: Array[cb.u32],
+    halves: Array[cb.bf16],
+) -> None:
+    """A vector of 64 lanes is more than one register, which is what a piece of assembly takes."""
+    i = cb.ABSOLUTE_POS
+    total = cb.plane_exclusive_sum(x[i])
+    if x[i] > 2:
+        bytes_[i] = cb.u8(total)
+        shorts[i] = cb.i16(total)
+        words[i] = cb.u32(total)
+        halves[i] = cb.bf16(cb.f32(total))
+
+
+WIDE_OUTS = (np.uint8, np.int16, np.uint32, ml_dtypes.bfloat16)
+
+
+@pytest.mark.parametrize("target", [each for each in cpu_targets() if gang_of(each) >= 64])
+@pytest.mark.parametrize("units", [50, 64, 200])
+def test_wide_planes_store_narrow_elements(target: str, units: int) -> None:
+    x = (np.arange(units) % 7).astype(np.int32)
+    results = []
+    for device in (reference_for(target), target):
+        outs = [np.full(units, 7, dtype) for dtype in WIDE_OUTS]
+        narrow_in_wide_planes.over(units, device=device)(x, *outs)
+        results.append(outs)
+    for found, wanted in zip(*results, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+def test_wide_planes_are_machine_code_for_every_level(level: str) -> None:
+    outs = [np.zeros(64, dtype) for dtype in WIDE_OUTS]
+    launch = narrow_in_wide_planes.over(64, device=f"cpu:{level}")
+    assert launch.inspect(np.zeros(64, np.int32), *outs).asm
 
 
 @cb.cube

@@ -140,7 +140,7 @@ def store_vector(gang: Gang, element: Scalar, pointer: str, value: str, mask: st
         return
     integer = element.bits < 64 and (not element.is_float or element is BF16)
     if integer and gang.module.target.features.mask_registers:
-        value = _apart(gang, memory_type(element), element.size * 8, value)
+        value = _apart(gang, element, value, gang.layout.lanes)
     name = f"llvm.masked.store.{gang.vec.mangle(memory_type(element))}.p0"
     gang.module.declared[name] = f"declare void @{name}({type}, ptr, {gang.mask_type})"
     gang.w.line(
@@ -148,20 +148,35 @@ def store_vector(gang: Gang, element: Scalar, pointer: str, value: str, mask: st
     )
 
 
-def _apart(gang: Gang, element: str, bits: int, value: str) -> str:
+def _apart(gang: Gang, element: Scalar, value: str, lanes: int) -> str:
     """The same value, of which LLVM does not know how it came about.
 
     LLVM 22 makes one masked store of a truncation and a masked store, and where the mask turns out
     to be a constant with one lane on, a store of that lane in its full width: over its neighbour.
-    An empty piece of assembly stands between; it takes whole registers of 128 bits or more.
+    An empty piece of assembly stands between; it takes one register, of 128 bits or more.
     """
-    lanes = gang.layout.lanes
+    bits = element.size * 8
+    if lanes * bits > gang.module.target.features.vector_bits:
+        return _apart_by_halves(gang, element, value, lanes)
+    name = memory_type(element)
     whole = max(lanes, 128 // bits)
-    type = shaped(element, whole)
     if whole > lanes:
-        value = _resized(gang, element, value, lanes, whole)
+        value = _resized(gang, name, value, lanes, whole)
+    type = shaped(name, whole)
     value = gang.w.value(f'call {type} asm "", "=v,0"({type} {value})')
-    return _resized(gang, element, value, whole, lanes) if whole > lanes else value
+    return _resized(gang, name, value, whole, lanes) if whole > lanes else value
+
+
+def _apart_by_halves(gang: Gang, element: Scalar, value: str, lanes: int) -> str:
+    name, half = memory_type(element), lanes // 2
+    type, halves = shaped(name, lanes), []
+    for start in (0, half):
+        picks = ", ".join(f"i32 {start + lane}" for lane in range(half))
+        part = f"shufflevector {type} {value}, {type} poison, <{half} x i32> <{picks}>"
+        halves.append(_apart(gang, element, gang.w.value(part), half))
+    picks = ", ".join(f"i32 {lane}" for lane in range(lanes))
+    low, high = (f"{shaped(name, half)} {each}" for each in halves)
+    return gang.w.value(f"shufflevector {low}, {high}, <{lanes} x i32> <{picks}>")
 
 
 def _resized(gang: Gang, element: str, value: str, old: int, new: int) -> str:
