@@ -236,6 +236,7 @@ __all__ = [
     "Int",
     "Layout",
     "Number",
+    "Readback",
     "Recording",
     "Stream",
     "Tensor",
@@ -386,8 +387,9 @@ __all__ = [
 
 exec = exec_text
 
-# What the library has beside ops, and where; it is loaded when a kernel first needs it.
+# What there is beside ops, and where; it is loaded when somebody first needs it.
 _LIBRARY = {
+    "Readback": "cubepy.runtime",
     **dict.fromkeys(("dot", "magnitude", "normalize"), "cubepy.std.vectors"),
     **dict.fromkeys(("argmax", "argmin"), "cubepy.std.extremes"),
     "FastDivmod": "cubepy.std.division",
@@ -398,6 +400,7 @@ _LIBRARY = {
 
 if TYPE_CHECKING:
     from cubepy.profiling import profile
+    from cubepy.runtime import Readback
     from cubepy.std.division import FastDivmod
     from cubepy.std.extremes import argmax, argmin
     from cubepy.std.minifloats import e2m1, e2m3, e3m2, e4m3, e5m2, tf32, ue8m0

@@ -87,6 +87,7 @@ from cubepy.runtime.targeted import TargetedDevice, memory_owner
 if TYPE_CHECKING:
     from cubepy.runtime.float_probe import FLOAT_RESULTS, float_findings, float_operands
     from cubepy.runtime.forks import stays_behind
+    from cubepy.runtime.readback import Readback, read_back
     from cubepy.runtime.reports import (
         Outside,
         Prints,
@@ -103,6 +104,7 @@ else:
         __name__,
         float_probe="FLOAT_RESULTS float_findings float_operands",
         forks="stays_behind",
+        readback="Readback read_back",
         reports=(
             "Outside Prints assertion_failed filled raise_fault report_block unit_name write_prints"
         ),
@@ -141,6 +143,7 @@ __all__ = [
     "Packer",
     "Prints",
     "QuickLaunch",
+    "Readback",
     "Recording",
     "Registry",
     "Runtime",
@@ -187,6 +190,7 @@ __all__ = [
     "pattern_of",
     "quick_launch",
     "raise_fault",
+    "read_back",
     "recording_here",
     "registry",
     "reopen_calls",

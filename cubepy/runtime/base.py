@@ -29,13 +29,14 @@ from cubepy.runtime.buffers import Buffer, empty_buffer, wrapped_buffer
 from cubepy.runtime.dlpack import from_dlpack
 from cubepy.runtime.events import Event, HostEvent
 from cubepy.runtime.pool import Lease, MemoryPool, MemoryStats
-from cubepy.runtime.streams import Stream, WorkerStream
+from cubepy.runtime.streams import Stream, WorkerStream, on_a_thread
 from cubepy.target import Artifact, Target
 
 if TYPE_CHECKING:
     from cubepy.location import Loc
     from cubepy.runtime.native import NativeKind, NativeTable
     from cubepy.runtime.observation import Timing
+    from cubepy.runtime.readback import Readback
     from cubepy.target import MachineCode
 
 __all__ = [
@@ -147,6 +148,29 @@ class Device(ABC):
     @abstractmethod
     def read(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
         """Copy the start of a memory into a contiguous host array, after all launches before."""
+
+    def gather(
+        self, reads: Sequence[tuple[Buffer, np.ndarray[Any, Any]]], after: Sequence[Event]
+    ) -> tuple[Event | None, Event]:
+        """Copy buffers into contiguous host arrays, after all launches given to no stream and the
+        events. By default at once if there are no events, else on a thread.
+
+        Gives the event from which on the buffers may be written, None if what comes later is behind
+        the copies anyway, and the event at which the arrays are there. Its `wait` may have
+        something left to do.
+        """
+        if not after:
+            for buffer, array in reads:
+                buffer.copy_to(array)
+            return None, HostEvent.now()
+
+        def work() -> None:
+            for event in after:
+                event.wait()
+            self.gather(reads, ())[1].wait()
+
+        arrived = on_a_thread(work)
+        return arrived, arrived
 
     @abstractmethod
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
@@ -343,6 +367,18 @@ class Device(ABC):
             buffer.uses.settle(writes=True)
             self.write(buffer.memory, host)
         return buffer
+
+    def read_back(self, *buffers: Buffer, stream: Stream | None = None) -> Readback:
+        """Start copying buffers of this device to the host, all in one transfer, and do not wait.
+
+        What is read is what the launches so far leave, those of `stream` among them if one is
+        given; the buffers may be written, or let go, at once. ArgumentError for what is no buffer,
+        LaunchError for buffers and streams of other devices and inside a capture.
+        """
+        with late_import:
+            from cubepy.runtime.readback import read_back  # noqa: PLC0415 - which needs this module
+
+        return read_back(self, buffers, stream)
 
     def from_dlpack(self, data: Any) -> Buffer:
         """A buffer that is the memory of an object with DLPack; a copy if the device needs one.

@@ -87,11 +87,15 @@ class Buffer(_Referable):
         """A NumPy array with the content, after all launches that write it; always a copy."""
         copied = np.empty(self.shape, self.dtype)
         self.uses.settle(writes=False)
-        if self.view is not None:
-            np.copyto(copied, self.view)
-        elif copied.nbytes:
-            self.device.read(self.memory, copied)
+        self.copy_to(copied)
         return copied
+
+    def copy_to(self, array: np.ndarray[Any, Any]) -> None:
+        """Fill a contiguous array of its shape and type, after launches given to no stream only."""
+        if self.view is not None:
+            np.copyto(array, self.view)
+        elif array.nbytes:
+            self.device.read(self.memory, array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # noqa: FBT001 - NumPy's protocol
         """As NumPy wants it: the memory itself where it is the host's and no copy is asked for."""

@@ -15,17 +15,20 @@ import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from cubepy.errors import ArgumentError, LaunchError, shown, stays_here
 from cubepy.runtime.events import Event, HostEvent
 from cubepy.runtime.switches import close_calls, reopen_calls
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from cubepy.runtime.base import Binding, Device, Grid, LoadedKernel
+    from cubepy.runtime.buffers import Buffer
     from cubepy.runtime.observation import Timing
 
-__all__ = ["Stream", "WorkerStream", "check_stream"]
+__all__ = ["Stream", "WorkerStream", "check_stream", "on_a_thread"]
 
 _EXIT_SECONDS = 2.0
 
@@ -68,6 +71,16 @@ class Stream(ABC):
     @abstractmethod
     def wait(self, event: Event) -> None:
         """Let what is given to the stream from now on begin after an event of any stream."""
+
+    def gather(
+        self, reads: Sequence[tuple[Buffer, np.ndarray[Any, Any]]]
+    ) -> tuple[Event | None, Event]:
+        """Copy buffers into contiguous host arrays, after everything given to the stream so far.
+
+        Gives two events as `Device.gather` does. By default the host waits.
+        """
+        self.record().wait()
+        return self.device.gather(reads, ())
 
     def synchronize(self) -> None:
         """Wait until the stream has nothing to do; raises what went wrong in it."""
@@ -128,6 +141,17 @@ class WorkerStream(Stream):
             return measured[0]()
 
         return timing
+
+    def gather(
+        self, reads: Sequence[tuple[Buffer, np.ndarray[Any, Any]]]
+    ) -> tuple[Event | None, Event]:
+        """The thread copies."""
+
+        def work() -> None:
+            self.device.gather(reads, ())[1].wait()
+
+        arrived = self.submit(work)
+        return arrived, arrived
 
     def submit(self, work: Callable[[], object]) -> Event:
         """Give the thread something to call; the event behind it."""
@@ -268,6 +292,14 @@ class _Worker:
             reopen_calls()
             item.work = None
         return pending
+
+
+def on_a_thread(work: Callable[[], object]) -> Event:
+    """Call something on a thread of its own; the event behind it."""
+    worker = _Worker()
+    event = worker.submit(work, object())
+    worker.finish()
+    return event
 
 
 _workers: weakref.WeakSet[_Worker] = weakref.WeakSet()

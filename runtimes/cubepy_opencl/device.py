@@ -21,6 +21,7 @@ from cubepy.errors import OutOfMemoryError, RuntimeUnavailable
 from cubepy.runtime import (
     ArrayBinding,
     Binding,
+    Buffer,
     Device,
     Event,
     Grid,
@@ -37,7 +38,7 @@ from cubepy.runtime import (
 from cubepy.target import Artifact, Target
 from cubepy_opencl.driver import binary_of, build, error_for, explained, load_binary, open_devices
 from cubepy_opencl.probe import announced, build_options, features_of_device, probed
-from cubepy_opencl.queues import DeviceClock, OpenclStream, Queue
+from cubepy_opencl.queues import DeviceClock, OpenclEvent, OpenclStream, Queue
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
 
@@ -145,6 +146,15 @@ class OpenclDevice(Device):
         if data.nbytes:
             with explained(f"{self.name}: reading", self):
                 cl.enqueue_copy(self._queue.handle, data.reshape(-1).view(np.uint8), memory)
+
+    def gather(
+        self, reads: Sequence[tuple[Buffer, np.ndarray[Any, Any]]], after: Sequence[Event]
+    ) -> tuple[Event | None, Event]:
+        """Enqueued behind the events, which are those of the driver."""
+        for event in after:
+            if isinstance(event, OpenclEvent):
+                event.hold_back(self._queue)
+        return self._queue.read(reads, None)
 
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:
         """Host memory is never used as it is."""

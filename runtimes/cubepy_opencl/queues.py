@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyopencl as cl
 
-from cubepy.runtime import Binding, Event, Grid, LoadedKernel, Stream, Timing
+from cubepy.runtime import Binding, Buffer, Event, Grid, LoadedKernel, Stream, Timing
 from cubepy_opencl.driver import explained
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["DeviceClock", "OpenclEvent", "OpenclStream", "Queue"]
 
 Report = Callable[[], None]
+Read = tuple[Buffer, np.ndarray[Any, Any]]
 
 
 class Queue:
@@ -41,6 +43,23 @@ class Queue:
         """Launch a kernel whose arguments are set; the driver's event of it."""
         self._last = launched = cl.enqueue_nd_range_kernel(self.handle, kernel, size, group)
         return launched
+
+    def read(self, reads: Sequence[Read], stream: Stream | None) -> tuple[Event, Event]:
+        """Copy buffers into arrays: when those may be written, and when these are there."""
+        with explained(f"{self.device.name}: reading", self.device):
+            copies = [
+                cl.enqueue_copy(
+                    self.handle,
+                    array.reshape(-1).view(np.uint8),
+                    buffer.memory,
+                    is_blocking=False,
+                )
+                for buffer, array in reads
+                if array.nbytes
+            ]
+            behind = OpenclEvent(self, cl.enqueue_marker(self.handle), stream)
+            self.handle.flush()
+        return behind, Arrival(behind, copies)
 
     def add_report(self, report: Report) -> None:
         """Something to look at once the launches so far have finished."""
@@ -153,6 +172,29 @@ class OpenclEvent(Event):
             self._queue.handle.flush()
 
 
+class Arrival(Event):
+    """Host arrays are filled: the driver's copies keep these alive until they are waited for."""
+
+    def __init__(self, behind: OpenclEvent, copies: Sequence[Any]) -> None:
+        self.stream = behind.stream
+        self._behind = behind
+        self._copies = copies
+
+    @property
+    def done(self) -> bool:
+        return self._behind.done
+
+    def wait(self) -> None:
+        """What the launches before reported is for those who wait for them."""
+        with explained("reading back", self._behind.device):
+            for each in self._copies:
+                each.wait()
+
+    @property
+    def seconds(self) -> float:
+        return self._behind.seconds
+
+
 class OpenclStream(Stream):
     """A queue of its own."""
 
@@ -176,6 +218,10 @@ class OpenclStream(Stream):
         if report is not None:
             self._queue.add_report(report)
         return launched
+
+    def gather(self, reads: Sequence[Read]) -> tuple[Event, Event]:
+        """Enqueued."""
+        return self._queue.read(reads, self)
 
     def record(self) -> Event:
         """An event behind the last launch."""

@@ -21,6 +21,7 @@ from cubepy.errors import LaunchError, OutOfMemoryError, RuntimeUnavailable
 from cubepy.runtime import (
     ArrayBinding,
     Binding,
+    Buffer,
     Device,
     Event,
     Grid,
@@ -48,6 +49,7 @@ from cubepy_wgpu.driver import (
 )
 from cubepy_wgpu.parts import Part, parts_of
 from cubepy_wgpu.probe import features_of_device, probed
+from cubepy_wgpu.reading import Arrival, send
 
 __all__ = ["WgpuDevice", "WgpuRuntime", "runtime"]
 
@@ -120,7 +122,7 @@ class WgpuDevice(Device):
         return dict(self.handle.limits)
 
     @contextmanager
-    def _driver(self, what: str) -> Iterator[Any]:
+    def driver(self, what: str) -> Iterator[Any]:
         """The driver's device, for this thread alone; its errors become the project's own."""
         with self._lock, explained(what, self):
             yield self.handle
@@ -137,14 +139,14 @@ class WgpuDevice(Device):
                 f"{self.name}: {size} bytes are more than the {limit} that one buffer may have\n"
                 "  help: work on parts, each in a buffer of its own"
             )
-        with self._driver(f"{self.name}: allocating {size} bytes") as device:
+        with self.driver(f"{self.name}: allocating {size} bytes") as device:
             return device.create_buffer(size=-(-max(size, 1) // _ROUNDED) * _ROUNDED, usage=_USES)
 
     def write(self, memory: Any, data: np.ndarray[Any, Any]) -> None:
         """Copy a contiguous host array to the start of a buffer."""
         octets: Octets = data.reshape(-1).view(np.uint8)
         whole = octets.size // 4 * 4
-        with self._driver(f"{self.name}: writing") as device:
+        with self.driver(f"{self.name}: writing") as device:
             if whole:
                 device.queue.write_buffer(memory, 0, octets[:whole])
             if whole != octets.size:
@@ -156,8 +158,19 @@ class WgpuDevice(Device):
         """Copy the start of a buffer into a contiguous host array, after all launches before."""
         octets: Octets = data.reshape(-1).view(np.uint8)
         if octets.size:
-            with self._driver(f"{self.name}: reading"):
+            with self.driver(f"{self.name}: reading"):
                 octets[:] = self._octets(memory, 0, -(-octets.size // 4) * 4)[: octets.size]
+
+    def gather(
+        self, reads: Sequence[tuple[Buffer, np.ndarray[Any, Any]]], after: Sequence[Event]
+    ) -> tuple[Event | None, Event]:
+        """All in one submission; the queue is in order, so the buffers may be written at once."""
+        if after:
+            return super().gather(reads, after)
+        if not any(array.nbytes for _, array in reads):
+            return None, HostEvent.now()
+        with self.driver(f"{self.name}: reading") as device:
+            return None, Arrival(self, send(device, reads, self._limits["max-buffer-size"]))
 
     def _octets(self, memory: Any, start: int, size: int) -> Octets:
         return np.array(self.handle.queue.read_buffer(memory, start, size), copy=True).view(
@@ -178,7 +191,7 @@ class WgpuDevice(Device):
 
     def load(self, artifact: Artifact) -> LoadedKernel:
         """Build the artifact's text."""
-        with self._driver(artifact.kernel_name) as device:
+        with self.driver(artifact.kernel_name) as device:
             pipeline = build(device, artifact)
             code = Code(device, pipeline, artifact, self._clock)
             self._codes.add(code)
@@ -196,7 +209,7 @@ class WgpuDevice(Device):
         arrays = [each.memory for each in bindings if isinstance(each, ArrayBinding)]
         memories = code.memories(arrays)
         block = report_block(artifact)
-        with self._driver(artifact.kernel_name):
+        with self.driver(artifact.kernel_name):
             if block is not None:
                 memories.append(self.alloc(block.nbytes))
                 self.write(memories[-1], block)
@@ -266,7 +279,7 @@ class WgpuDevice(Device):
 
     def moments(self) -> Sequence[Moment]:
         """The end of the last launch, if the device has a clock."""
-        with self._driver(self.name):
+        with self.driver(self.name):
             return [self._clock.last()] if self._clock else []
 
     def timed_launch(self, kernel: LoadedKernel, grid: Grid, bindings: Sequence[Binding]) -> Timing:
@@ -276,14 +289,14 @@ class WgpuDevice(Device):
         self.sync()
         with self._lock, self._clock.measured() as spans:
             self.launch(kernel, grid, bindings)
-        with self._driver(kernel.artifact.kernel_name):
+        with self.driver(kernel.artifact.kernel_name):
             took = spans[-1][1].read() - spans[0][0].read()
         end = time.perf_counter()
         return lambda: (end - took, end)
 
     def read_moment(self, moment: Moment) -> float:
         """When it was."""
-        with self._driver(self.name):
+        with self.driver(self.name):
             return moment.read()
 
     def record(self) -> Event:
@@ -298,7 +311,7 @@ class WgpuDevice(Device):
 
     def sync(self) -> None:
         """Wait until every launch has finished."""
-        with self._driver(self.name) as device:
+        with self.driver(self.name) as device:
             device.queue.read_buffer(self._marker)  # behind everything in the queue
 
     @functools.cached_property

@@ -112,6 +112,25 @@ class StreamSuite(Subject):
         assert event.done
         two.synchronize()
 
+    def test_what_is_read_back_is_of_its_moment(self) -> None:
+        (stream,), x = self._streams(1), self.subject.array(np.zeros(COUNT, np.int32))
+        y, nothing = self.subject.array(np.arange(7, dtype=np.int32)), self.subject.empty((0, 3))
+        taken = []
+        for _ in range(10):
+            step.over(COUNT).on(stream)(x, 1, 1)
+            taken.append(self.subject.read_back(y, x, nothing))
+            step.over(COUNT)(x, 1, 1)
+            step.over(COUNT).on(stream)(x, 1, 1)
+            taken.append(self.subject.read_back(y, x, nothing, stream=stream))
+            step.over(COUNT).on(stream)(x, 0, 3 * len(taken) // 2)
+        for number, readback in reversed(list(enumerate(taken))):
+            rounds, second = divmod(number, 2)
+            first, content, empty = readback.result()
+            same(first, np.arange(7, dtype=np.int32))
+            same(content, np.full(COUNT, 3 * rounds + 1 + 2 * second, np.int32))
+            same(empty, np.empty((0, 3), np.float32))
+            assert readback.done
+
     def test_errors_are_raised_by_who_waits(self) -> None:
         (stream,), x = self._streams(1), self.subject.array(np.zeros(4, np.float32))
         with where_supported():

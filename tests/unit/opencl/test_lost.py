@@ -74,3 +74,19 @@ def test_the_name_of_a_lost_device_leads_to_a_new_one(
     for _ in range(3):
         scaled.over(300)(again, 4.0, result)
     np.testing.assert_array_equal(result.numpy(), numbers(300) * np.float32(4))
+
+
+@one
+def test_reading_back_from_a_lost_device_says_so(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = device(target)
+    x = before.array(numbers(300))
+    with monkeypatch.context() as patch:
+        patch.setattr(cl, "enqueue_copy", gone)
+        with pytest.raises(DeviceLostError, match=r"its name leads to a new device"):
+            before.read_back(x, x)
+    assert before.lost
+    after = device(target)
+    (again,) = after.read_back(after.array(numbers(300))).result()
+    np.testing.assert_array_equal(again, numbers(300))
