@@ -30,7 +30,8 @@ After::
     }
 
 A loop with known bounds is written out if that makes a subscript of a private array known, so that
-the array can live in registers. Loops that `break` or `continue` stay.
+the array can live in registers. Loops that `break` or `continue` stay, and long ones that `return`:
+each turn would stand inside the one before, which drivers take minutes to compile.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ __all__ = ["unroll_loops"]
 
 MOST_TRIPS = 4096
 MOST_OPS = 20_000
+MOST_NESTED_OPS = 1_000
 
 
 def unroll_loops(kernel: Kernel, context: PassContext) -> Kernel:
@@ -67,8 +69,9 @@ def _for(op: Op, rewriter: Rewriter, context: PassContext) -> Op | None:
     body = op.regions[0]
     if trips[MOST_TRIPS:] or not _subscripts_private(body):
         return op
-    size = sum(1 for _ in walk(body))
-    if size * len(trips) > MOST_OPS or has_exit(body, ops.BREAK, ops.CONTINUE):
+    rows = [inner.opdef for inner in walk(body)]
+    most = MOST_NESTED_OPS if ops.RETURN in rows else MOST_OPS
+    if len(rows) * len(trips) > most or has_exit(body, ops.BREAK, ops.CONTINUE):
         return op
     variable = body.params[0]
     assert isinstance(variable.type, Scalar)
