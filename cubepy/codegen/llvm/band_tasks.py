@@ -14,7 +14,8 @@ from cubepy.codegen.llvm.rows import careful_gangs
 from cubepy.codegen.llvm.staging import Stage, stage_loads
 from cubepy.codegen.llvm.task_loop import close_task_loop, open_task_loop
 from cubepy.codegen.llvm.versions import Versions
-from cubepy.ir import Op
+from cubepy.ir import Kernel, Op
+from cubepy.ir.analyses import Assumptions
 from cubepy.records import dataclass
 from cubepy.target import WordKind
 
@@ -39,11 +40,17 @@ def emit_bands(module: Module, versions: Versions) -> None:
     w, layout = module.w, module.layout
     strip = _open_strip(module, open_task_loop(module, versions.kernel))
     sound = strip.whole
+    rows = (strip.top, w.value(f"sub i64 {strip.bottom}, 1"))
+
+    def holds(assumed: Assumptions, rows: tuple[str, str]) -> str:
+        return _holds(module, versions.kernel, strip, rows, assumed)
+
     if versions.assumptions:
-        rows = (strip.top, w.value(f"sub i64 {strip.bottom}, 1"))
-        sound = w.value(f"and i1 {strip.whole}, {_holds(module, versions, strip, rows)}", "sound")
+        sound = w.value(f"and i1 {strip.whole}, {holds(versions.assumptions, rows)}", "sound")
     place = {layout.along: strip.first, layout.across: strip.top, "z": strip.z}
-    staged = stage_loads(module, versions, place, sound)
+    staged = stage_loads(
+        module, versions, place, sound, lambda loads: holds(Assumptions(inside=loads), rows)
+    )
     before = w.label
     w.jump("bands")
     w.begin("bands")
@@ -55,7 +62,7 @@ def emit_bands(module: Module, versions: Versions) -> None:
     if versions.assumptions:
         w.branch(sound, "sound", "look", likely=True)
         w.begin("look")
-        ok = _holds(module, versions, strip, ("%y", w.value(f"sub i64 {end}, 1")))
+        ok = holds(versions.assumptions, ("%y", w.value(f"sub i64 {end}, 1")))
         w.branch(w.value(f"and i1 {strip.whole}, {ok}"), "sound", "careful")
     else:
         w.branch(sound, "sound", "careful", likely=True)
@@ -96,11 +103,13 @@ def _open_strip(module: Module, task: str) -> _Strip:
     )  # fmt: skip
 
 
-def _holds(module: Module, versions: Versions, strip: _Strip, rows: tuple[str, str]) -> str:
-    """Whether (i1) all that the fast version takes for granted holds in these rows of a strip."""
+def _holds(
+    module: Module, kernel: Kernel, strip: _Strip, rows: tuple[str, str], assumed: Assumptions
+) -> str:
+    """Whether (i1) all that is `assumed` holds in these rows of a strip."""
     columns = (strip.first, module.w.value(f"sub i64 {strip.end}, 1"))
     intervals = launch_intervals(module, columns, rows, strip.z)
-    return guard_code(module, versions.kernel.body, versions.assumptions, intervals)
+    return guard_code(module, kernel.body, assumed, intervals)
 
 
 def _fast_gang(

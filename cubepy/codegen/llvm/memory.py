@@ -54,7 +54,7 @@ def emit_load(gang: Gang, op: Op) -> None:
     memory, *indices = op.operands
     gang.module.notes.op = op
     shape = gang.analysis.shape(op)
-    if op in gang.staged:
+    if op in gang.staged and _reads_copy(gang, op):
         gang.define(op, _staged_load(gang, op))
         return
     whole = None if shape.level < 2 else wholly_inside(gang, op, memory, indices)
@@ -70,6 +70,16 @@ def emit_load(gang: Gang, op: Op) -> None:
         gang.define(op, _part_loads(gang, memory, indices, bounds))
     else:
         gang.define(op, _vector_loads(gang, memory, indices, bounds))
+
+
+def _reads_copy(gang: Gang, op: Op) -> bool:
+    """Whether all units are in a loop here whose accesses are known to be inside, as the copy is
+    made of elements, or its place is that in memory.
+    """
+    if not gang.unaided:
+        return True
+    safe = op in gang.ranged or op.attrs["check"] == "unchecked"
+    return safe and gang.mask is None
 
 
 def _staged_load(gang: Gang, op: Op) -> tuple[str, ...]:

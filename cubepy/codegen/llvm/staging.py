@@ -5,11 +5,14 @@ trip: far apart, and for widths that are powers of two all in the same few place
 copy is as long as the loop has trips, and every band reads it in order. Where it would be too long,
 or the task is not known to lie inside, the loop reads `b` itself: the two differ in where they
 start and how far they go on, nothing else.
+
+In the build that tests nothing ahead a task's copy has a test of its own, and is what a loop reads
+where it runs without masks and tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cubepy.codegen.llvm.access import load_vector, store_vector
 from cubepy.codegen.llvm.address import address_of, element_pointer
@@ -19,7 +22,7 @@ from cubepy.codegen.llvm.types import memory_type
 from cubepy.codegen.llvm.versions import Versions
 from cubepy.codegen.llvm.walk import emit_op
 from cubepy.ir import INDEX, Access, BufferType, Kernel, Op, Region, Scalar, Trait, ops, walk
-from cubepy.ir.analyses import subscripts
+from cubepy.ir.analyses import Computable, subscripts
 
 __all__ = ["Stage", "stage_loads"]
 
@@ -28,12 +31,18 @@ _STEADY = (ops.ADD, ops.SUB, ops.NEG)
 
 
 def stage_loads(
-    module: Module, versions: Versions, place: dict[str, str], sound: str
-) -> dict[Op, Stage]:
-    """Copy what can be copied, if the whole task is `sound` (i1)."""
+    module: Module, versions: Versions, place: dict[str, str], sound: str,
+    inside: Callable[[frozenset[Op]], str],
+) -> dict[Op, Stage]:  # fmt: skip
+    """Copy what can be copied, if the whole task is `sound` (i1). `inside` emits the test (i1) that
+    loads are within bounds, where that does not tell.
+    """
     if not module.target.does("staging"):
         return {}
     found = list(_candidates(versions))
+    if found and versions.unaided:
+        tested = inside(frozenset(load for load, _ in found))
+        sound = module.w.value(f"and i1 {sound}, {tested}", "sound")
     staged: dict[Op, Stage] = {}
     for load, loop in found:
         with module.laid_out(module.layout.one_row()):
@@ -60,13 +69,17 @@ def _candidates(versions: Versions) -> Iterator[tuple[Op, Op]]:
 
 
 def _certain_loops(versions: Versions, region: Region) -> Iterator[Op]:
-    """Counted loops that every unit of a sound task gets to once."""
+    """Counted loops that every unit of a sound task gets to once, or may get to where nothing is
+    tested ahead.
+    """
     for op in region.ops:
         if op.opdef is ops.FOR:
             yield op
         elif op.opdef is ops.IF and op.operands[0] in versions.fast.assumed:
             holds = versions.fast.assumed[op.operands[0]]
             yield from _certain_loops(versions, op.regions[0 if holds else 1])
+        elif op.opdef is ops.IF and versions.unaided:
+            yield from _certain_loops(versions, op.regions[0])
 
 
 def _inside(loop: Op) -> Iterator[Op]:
@@ -77,7 +90,7 @@ def _is_stageable(versions: Versions, load: Op, loop: Op, inside: set[Op]) -> bo
     memory = load.operands[0].type
     if not isinstance(memory, BufferType) or not _stays(versions.kernel, load.operands[0]):
         return False
-    if load not in versions.assumptions.inside and not _never_wraps(load, inside):
+    if not _can_be_sound(versions, load, inside):
         return False
     shapes = [versions.fast.shape(index) for index in subscripts(load)]
     across = f"absolute_pos_{versions.module.layout.across}"
@@ -101,6 +114,13 @@ def _stays(kernel: Kernel, memory: Op) -> bool:
         for param in kernel.params
         if isinstance(param.type, BufferType) and param.type.alias == memory.type.alias
     )
+
+
+def _can_be_sound(versions: Versions, load: Op, inside: set[Op]) -> bool:
+    """Whether a test of the task tells that the copy is what the loop would read."""
+    if versions.unaided:
+        return all(map(Computable(versions.kernel.body), subscripts(load)))
+    return load in versions.assumptions.inside or _never_wraps(load, inside)
 
 
 def _never_wraps(load: Op, inside: set[Op]) -> bool:

@@ -42,13 +42,14 @@ class Versions:
     def __init__(self, kernel: Kernel, module: Module) -> None:
         self.kernel, self.module = kernel, module
         self.two = module.layout.schedule.crosses_cubes  # whether there is a fast version
+        self.unaided = not module.target.does("facts")
         self.given = extent_guards(kernel) if module.layout.schedule.crosses_cubes else {}
         self.by_mask = (
             exits_by_gang(kernel) if needs_segments(kernel, module.layout) else frozenset()
         )
         self.careful = self._analyze(Assumptions(conditions=self.given))
         found = Assumptions()
-        if module.target.does("facts"):
+        if not self.unaided:
             found = find_assumptions(kernel.body, self.careful, self.given)
         self.one = self.two and self._one_will_do(found)
         if self.one:
@@ -120,7 +121,7 @@ class Versions:
             module=self.module,
             analysis=analysis,
             retreat=retreat,
-            unaided=fast and not self.module.target.does("facts"),
+            unaided=fast and self.unaided,
             emit_region=emit_region,
             inside=self.assumptions.inside if fast else frozenset(),
             place=place,

@@ -14,7 +14,8 @@ from tests.targets import on_targets
 
 TARGETS = on_targets(
     "cpu", "cpu:x86-64-v2", "cpu:x86-64-v3", "cpu:x86-64-v3+without=staging",
-    "cpu:x86-64-v3+without=facts", "cpu:x86-64-v3+without=addresses",
+    "cpu+without=facts", "cpu:x86-64-v3+without=facts", "cpu:x86-64-v3+without=facts,staging",
+    "cpu:x86-64-v3+without=addresses",
 )  # fmt: skip
 # Rows, columns, trips: whole gangs, rows and columns left over, too few of each, no trips, many
 # bands and strips, a copy that is too long.
@@ -91,8 +92,8 @@ def batched(a: Tensor[f32], b: Tensor[f32], c: Tensor[f32]) -> None:
     c[layer, row, column] = total
 
 
-def decisions(launch: Any, *arguments: Any) -> str:
-    return " ".join(map(str, launch.inspect(*arguments, target="cpu:x86-64-v3").decisions))
+def decisions(launch: Any, *arguments: Any, target: str = "cpu:x86-64-v3") -> str:
+    return " ".join(map(str, launch.inspect(*arguments, target=target).decisions))
 
 
 @pytest.mark.parametrize("device", TARGETS)
@@ -106,7 +107,7 @@ def test_products(shape: tuple[int, int, int], device: str) -> None:
     np.testing.assert_array_equal(c, a @ b)
 
 
-@pytest.mark.parametrize("device", TARGETS[:4])
+@pytest.mark.parametrize("device", TARGETS[:6])
 @pytest.mark.parametrize("turn", ["a", "b", "bc", "abc"])
 @pytest.mark.parametrize("step", [1, 2, -1])
 def test_views(turn: str, step: int, device: str) -> None:
@@ -204,6 +205,14 @@ def test_who_gets_several_rows() -> None:
     early = decisions(stopped.over(c.shape), a, b, limits, c)
     assert "6 rows of" in early
     assert "copied" not in early
+
+
+def test_the_build_without_facts_copies_too() -> None:
+    a, b, c = (np.zeros((64, 64), np.float32) for _ in range(3))
+    general = decisions(product.over(c.shape), a, b, c, target="cpu:x86-64-v3+without=facts")
+    assert "copied side by side" in general
+    both = "cpu:x86-64-v3+without=facts,staging"
+    assert "copied" not in decisions(product.over(c.shape), a, b, c, target=both)
 
 
 @pytest.mark.parametrize(("machine", "lanes"), [("neoverse-n1", 4), ("x86-64-v4", 16)])
