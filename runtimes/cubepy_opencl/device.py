@@ -38,7 +38,7 @@ from cubepy.runtime import (
 from cubepy.target import Artifact, Target
 from cubepy_opencl.driver import binary_of, build, error_for, explained, load_binary, open_devices
 from cubepy_opencl.probe import announced, build_options, features_of_device, probed
-from cubepy_opencl.queues import DeviceClock, OpenclEvent, OpenclStream, Queue
+from cubepy_opencl.queues import DeviceClock, OpenclStream, Queue
 
 __all__ = ["OpenclDevice", "OpenclRuntime", "runtime"]
 
@@ -150,10 +150,9 @@ class OpenclDevice(Device):
     def gather(
         self, reads: Sequence[tuple[Buffer, np.ndarray[Any, Any]]], after: Sequence[Event]
     ) -> tuple[Event | None, Event]:
-        """Enqueued behind the events, which are those of the driver."""
+        """Enqueued."""
         for event in after:
-            if isinstance(event, OpenclEvent):
-                event.hold_back(self._queue)
+            self._queue.wait(event)
         return self._queue.read(reads, None)
 
     def wrap(self, data: np.ndarray[Any, Any]) -> Any:

@@ -61,6 +61,13 @@ class Queue:
             self.handle.flush()
         return behind, Arrival(behind, copies)
 
+    def wait(self, event: Event) -> None:
+        """Let what is given to it from now on begin after an event."""
+        if isinstance(event, OpenclEvent) and event.device is self.device:
+            event.hold_back(self)
+        else:
+            event.wait()
+
     def add_report(self, report: Report) -> None:
         """Something to look at once the launches so far have finished."""
         with self._lock:
@@ -229,7 +236,4 @@ class OpenclStream(Stream):
 
     def wait(self, event: Event) -> None:
         """Let the driver wait where the event is its own."""
-        if isinstance(event, OpenclEvent) and event.device is self._device:
-            event.hold_back(self._queue)
-        else:
-            event.wait()
+        self._queue.wait(event)

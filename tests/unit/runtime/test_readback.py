@@ -206,17 +206,17 @@ def test_a_read_waits_for_the_writers_of_its_buffers_only() -> None:
 
 
 def test_threads_of_reads_end() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     for _ in range(5):
         _, _, gate, readback = gated(on_stream=False)
         gate.open.set()
         readback.result()
         del readback, gate, _
     gc.collect()
-    for thread in threading.enumerate():
-        if thread.name == "cubepy-stream":
-            thread.join(0.2)
-    assert threading.active_count() <= before
+    new = set(threading.enumerate()) - before
+    for thread in new:
+        thread.join(SECONDS)
+    assert not any(thread.is_alive() for thread in new)
 
 
 def test_an_event_loop_goes_on_meanwhile() -> None:
