@@ -114,7 +114,9 @@ def emit_load(kernel: OpenclKernel, body: Body, op: Op) -> None:
     place = element(kernel, body, memory, indices, apart=APART in op.attrs)
     value = place.text if scalar is not BOOL else f"{place} != 0"
     if inside:
-        value = f"{inside} ? {value} : {literal(scalar, 0)}"
+        # clang warns of `a & b ? c : d`, and PoCL shows users how often
+        asked = f"({inside})" if "&" in inside else inside
+        value = f"{asked} ? {value} : {literal(scalar, 0)}"
     body.define_now(op, primary(value))
 
 
