@@ -190,7 +190,7 @@ class _Emission:
         if side_by_side:
             attributes += self.target.features.plane_attribute.format(side_by_side)
             if not self.language.positions.linear:
-                text = f"{side_by_side} units side by side are asked for: four registers a value"
+                text = f"{side_by_side} units side by side are asked for, to fill registers"
                 self.language.notes.add(Topic.GANG, Op(opdef=ops.BLOCK, loc=self.kernel.loc), text)
         declared = self._declared()
         head = [f"kernel {attributes}", f"void {self.entry}("]
@@ -207,20 +207,29 @@ class _Emission:
 
     def _side_by_side(self) -> int:
         """The size of sub-groups that is asked for, 0 for none: that of planes where the kernel
-        speaks of them, else what divides a row of the cube. Kernels that neither loop nor call wait
-        for memory only, and private arrays fill registers anyway.
+        speaks of them, else what divides a row of the cube: four registers a value, counted in
+        f32, or in f64 where there are any. Kernels that neither loop nor call wait for memory only,
+        quickest by whole registers of narrow elements; private arrays fill registers anyway.
         """
         if self.language.positions.linear:
             return 0 if self.language.planes_emulated else self.language.positions.plane_dim
         features = self.target.features
-        rows = {op.opdef for op in walk(self.kernel.body)}
-        if ops.LOCAL_ARRAY in rows or rows.isdisjoint((ops.FOR, ops.WHILE, ops.CALL)):
+        ops_here = list(walk(self.kernel.body))
+        rows = {op.opdef for op in ops_here}
+        if ops.LOCAL_ARRAY in rows:
             return 0
+        most = features.abreast // (2 if any(op.type is F64 for op in ops_here) else 1)
+        if rows.isdisjoint((ops.FOR, ops.WHILE, ops.CALL)):
+            most = self._of_a_register()
         sizes = features.plane_sizes or ()
         row = self.kernel.cube_dim[0]
-        return max(
-            (size for size in sizes if size <= features.abreast and row % size == 0), default=0
-        )
+        return max((size for size in sizes if size <= most and row % size == 0), default=0)
+
+    def _of_a_register(self) -> int:
+        """How many of the widest elements fill a register, if they are narrow; else 0."""
+        types = [param.type for param in self.kernel.params if isinstance(param.type, BufferType)]
+        widest = max((each.element.size for each in types), default=4)
+        return self.target.features.abreast // widest if widest < 4 else 0
 
     def _declared(self) -> list[str]:
         declared = []
