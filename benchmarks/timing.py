@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
+from numpy.random import default_rng
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
@@ -39,15 +41,19 @@ def in_turns(
 ) -> dict[str, list[float]]:
     """Milliseconds of each call, turn by turn, so that all meet the same machine. A first turn does
     not count; a call that has used up its patience sits out the turns that are left.
+
+    Each turn has an order of its own: threads of a peer may wait for more work in a loop, on the
+    core that whoever comes next is timed on.
     """
     samples: dict[str, list[float]] = {name: [] for name in calls}
     spent = dict.fromkeys(calls, 0.0)
+    names, orders = list(calls), default_rng(0)
     for turn in range(turns + 1):
-        for name, call in calls.items():
+        for name in (names[number] for number in orders.permutation(len(names))):
             if turn > 1 and spent[name] > patience_s:
                 continue
             start = time.perf_counter()
-            call()
+            calls[name]()
             taken = time.perf_counter() - start
             spent[name] += taken
             if turn:

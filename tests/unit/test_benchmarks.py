@@ -9,6 +9,7 @@ import functools
 import importlib.metadata
 import io
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree as ET
@@ -80,9 +81,20 @@ def test_turns_are_taken_by_all_and_patience_ends(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(timing, "time", clock)
     calls = {name: functools.partial(order.append, name) for name in seconds}
     samples = in_turns(calls, turns=4, patience_s=1.5)
-    assert order == ["quick", "slow", "quick", "slow", "quick", "quick", "quick"]
+    assert [sorted(order[:2]), sorted(order[2:4])] == [["quick", "slow"]] * 2
+    assert order[4:] == ["quick"] * 3
     assert samples == {"quick": [62.5] * 4, "slow": [1000.0]}
     assert ratio([1.0, 2.0, 9.0], [2.0, 4.0, 1.0]) == 0.5
+
+
+def test_nobody_always_comes_behind_the_same_other() -> None:
+    order: list[str] = []
+    calls = {name: functools.partial(order.append, name) for name in ("ours", "theirs", "others")}
+    in_turns(calls, turns=19)
+    turns = [order[start : start + 3] for start in range(0, len(order), 3)]
+    assert all(sorted(turn) == sorted(calls) for turn in turns)
+    assert len(set(pairwise(order))) >= 6
+    assert {turn[0] for turn in turns} == set(calls)
 
 
 def test_limit_is_the_slower_of_memory_and_arithmetic() -> None:
