@@ -127,11 +127,21 @@ class Body:
         if handler is not None:
             handler(self, op)
         elif op.opdef.has(Trait.PURE):
-            if op in self._counts:
-                operands = [self.text(o) for o in op.operands if isinstance(o.type, Scalar)]
-                self.define(op, self.language.value(self, op, operands))
+            if op not in self._counts:
+                self._leave_out(op)
+                return
+            operands = [self.text(o) for o in op.operands if isinstance(o.type, Scalar)]
+            self.define(op, self.language.value(self, op, operands))
         else:
             self.language.effect(self, op)
+
+    def _leave_out(self, op: Op) -> None:
+        """Write nothing of an op: what it alone would have used waits no longer, or it would be
+        named when a variable in it changes, where its parts need not be known any more.
+        """
+        for operand in op.operands:
+            if operand in self._waiting:
+                self.text(operand)
 
     def before(self, op: Op) -> None:
         """Get ready for a control op: what must not be computed inside it gets its name now."""
@@ -202,6 +212,7 @@ class Body:
         """A call of a helper: inside an expression where it has no effects."""
         effect = str(op.attrs["callee"]) not in self._pure
         if not effect and op not in self._counts:
+            self._leave_out(op)
             return
         expression = self.language.call(self, op)
         if isinstance(op.type, Scalar):
