@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cubepy.codegen.llvm.gang import Gang, Module, Tally
+from cubepy.codegen.llvm.lane_loop import each_lane, spill
 from cubepy.codegen.llvm.types import memory_type
 from cubepy.ir import U8, U16, BufferType, Kernel, Op, OpDef, Scalar, StrideClass, Trait, ops, walk
 from cubepy.target import WordKind
@@ -21,6 +22,8 @@ __all__ = ["COPIES", "Tally", "close_tallies", "count", "open_tallies", "tallied
 COPIES = 4
 _BYTES = 1 << 15
 _WORD = 64
+# Lanes of a gang that are counted for without a loop, where some of them may be off.
+_WRITTEN_OUT = 64
 _GROUPS: tuple[tuple[tuple[OpDef, ...], str], ...] = (
     ((ops.ATOMIC_ADD, ops.ATOMIC_SUB), "add"),
     ((ops.ATOMIC_OR,), "or"),
@@ -134,15 +137,23 @@ def _over_copies(module: Module, tally: Tally, act: _Act) -> None:
 
 
 def _element(module: Module, tally: Tally, place: str, copy: int) -> str:
+    return _element_at(module, tally, place, str(copy * tally.step * tally.element.size))
+
+
+def _element_at(module: Module, tally: Tally, place: str, start: str) -> str:
+    """The element of the copy that begins `start` bytes behind the first."""
     w = module.w
-    start = tally.offset + copy * tally.step * tally.element.size
-    base = w.value(f"getelementptr i8, ptr %arena, i64 {start}")
+    first = w.value(f"getelementptr i8, ptr %arena, i64 {tally.offset}")
+    base = w.value(f"getelementptr i8, ptr {first}, i64 {start}")
     return w.value(f"getelementptr {memory_type(tally.element)}, ptr {base}, i64 {place}")
 
 
 def count(gang: Gang, op: Op, tally: Tally, mask: tuple[str, ...] | None) -> None:
     """One atomic of all lanes, on the copies."""
     _, index, value = op.operands
+    if mask is not None and gang.parts * gang.layout.lanes > _WRITTEN_OUT:
+        _count_one_by_one(gang, op, tally, mask)
+        return
     for number, values in enumerate(gang.vectors(value)):
         place_of = _places(gang, index, number)
         for lane in range(gang.layout.lanes):
@@ -156,6 +167,28 @@ def count(gang: Gang, op: Op, tally: Tally, mask: tuple[str, ...] | None) -> Non
             _count_lane(gang, op, tally, lane, place_of(lane), values)
             gang.w.jump(off)
             gang.w.begin(off)
+
+
+def _count_one_by_one(gang: Gang, op: Op, tally: Tally, mask: tuple[str, ...]) -> None:
+    """The lanes that are on, in a loop: a branch for each makes much code of a wide gang."""
+    w, element = gang.w, tally.element
+    _, index, value = op.operands
+    assert isinstance(index.type, Scalar)
+    place_type, place_size, type = memory_type(index.type), index.type.size, memory_type(element)
+    for bits, places, values in zip(mask, gang.vectors(index), gang.vectors(value), strict=True):
+        place_cells = spill(gang, places, gang.vec.type(index.type))
+        cells = spill(gang, values, gang.vec.type(element))
+
+        def update(lane: str, place_cells: str = place_cells, cells: str = cells) -> None:
+            at = w.value(f"getelementptr {place_type}, ptr {place_cells}, i64 {lane}")
+            place = w.value(f"load {place_type}, ptr {at}, align {place_size}")
+            cell = w.value(f"getelementptr {type}, ptr {cells}, i64 {lane}")
+            number = w.value(f"load {type}, ptr {cell}, align {element.size}")
+            copy = w.value(f"and i64 {lane}, {COPIES - 1}")
+            start = w.value(f"mul i64 {copy}, {tally.step * element.size}")
+            _update(gang, op, tally, _element_at(gang.module, tally, place, start), number)
+
+        each_lane(gang, bits, update)
 
 
 def _places(gang: Gang, index: Op, part: int) -> Callable[[int], str]:
@@ -179,10 +212,13 @@ def _places(gang: Gang, index: Op, part: int) -> Callable[[int], str]:
 
 
 def _count_lane(gang: Gang, op: Op, tally: Tally, lane: int, place: str, values: str) -> None:
-    w, element = gang.w, tally.element
-    type, size = memory_type(element), element.size
-    value = w.value(f"extractelement {gang.vec.type(element)} {values}, i64 {lane}")
-    pointer = _element(gang.module, tally, place, lane % COPIES)
+    element = tally.element
+    value = gang.w.value(f"extractelement {gang.vec.type(element)} {values}, i64 {lane}")
+    _update(gang, op, tally, _element(gang.module, tally, place, lane % COPIES), value)
+
+
+def _update(gang: Gang, op: Op, tally: Tally, pointer: str, value: str) -> None:
+    w, type, size = gang.w, memory_type(tally.element), tally.element.size
     old = w.value(f"load {type}, ptr {pointer}, align {size}")
     verb = "sub" if op.opdef is ops.ATOMIC_SUB else tally.verb
     w.line(f"store {type} {w.value(f'{verb} {type} {old}, {value}')}, ptr {pointer}, align {size}")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cubepy as cb
-from cubepy import Array, i8, i64, u8, u16, u32
+from cubepy import Array, i8, i32, i64, u8, u16, u32
 from cubepy.codegen.llvm.tallies import tallied
 from cubepy.errors import OutOfBoundsError
 from tests.targets import on_targets
@@ -84,6 +84,33 @@ def test_small_places_beside_short_and_long_buffers(bins: int, device: str) -> N
         wanted += (np.bincount(places, minlength=1 << 16) * weight).astype(np.uint32)
     np.testing.assert_array_equal(kept[1:-1], wanted[:bins] + np.uint32(5))
     assert kept[0] == kept[-1] == 5
+
+
+@cb.cube
+def counted_by_whole_cubes(x: Array[i32], counts: Array[u32], odd: Array[u32]) -> None:
+    """A cube of 200 units in step is a wide gang, of which some lanes are off."""
+    unit = cb.UNIT_POS
+    share = cb.shared(i32, 200)
+    share[unit] = x[cb.ABSOLUTE_POS]
+    cb.sync_cube()
+    seen = share[199 - unit]
+    cb.atomic_add(counts, seen, 1)
+    if seen % 2 == 1:
+        cb.atomic_sub(odd, seen, u32(unit))
+
+
+@pytest.mark.parametrize("device", TARGETS)
+def test_whole_cubes_count(device: str) -> None:
+    x = np.random.default_rng(8).integers(-2, 60, 200 * 7, dtype=np.int32)
+    counts, odd = np.zeros(50, np.uint32), np.zeros(50, np.uint32)
+    counted_by_whole_cubes.launch(x, counts, odd, cube_count=7, cube_dim=200, device=device)
+    inside = (x >= 0) & (x < 50)
+    np.testing.assert_array_equal(counts, np.bincount(x[inside], minlength=50))
+    units = 199 - np.arange(x.size) % 200
+    counted = inside & (x % 2 == 1)
+    wanted = np.zeros(50, np.uint32)
+    np.subtract.at(wanted, x[counted], units[counted].astype(np.uint32))
+    np.testing.assert_array_equal(odd, wanted)
 
 
 @cb.cube
