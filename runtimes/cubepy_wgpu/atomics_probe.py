@@ -10,30 +10,25 @@ import numpy as np
 from cubepy.errors import BackendError
 from cubepy.runtime import float_operands
 from cubepy_wgpu.driver import ATOMICS_64, FLOAT_SUMS, LONGS
-from cubepy_wgpu.trial import tried
+from cubepy_wgpu.trial import bindings, on_elements, tried
 
 __all__ = ["ATOMICS_TEXTS", "atomics_found"]
 
 Array = np.ndarray[Any, Any]
 _UNITS, _CUBES = 64, 4
-_ON_LONGS = """
-@group(0) @binding(0) var<storage, read_write> out: array<u64>;
-@group(0) @binding(1) var<storage, read_write> a: array<u64>;
-@group(0) @binding(2) var<storage, read_write> b: array<u64>;
-@compute @workgroup_size(64)
-fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
-    let i = unit.x;
-    let n = arrayLength(&a);
+_ON_LONGS = on_elements(
+    {"out": "u64", "a": "u64", "b": "u64"},
+    """
     out[i] = a[i] * b[i];
     out[n + i] = a[i] / b[i];
     out[2u * n + i] = (a[i] >> 32u) | (b[i] << 32u);
     out[3u * n + i] = u64(u32(a[i] & 0xfffffffflu)) + u64(u32(b[i] >> 32u));
-}
-"""
+""",
+)
 # All units meet in each of the first cells; old values and what cubes made are behind them.
-_ON_CELLS = """
-@group(0) @binding(0) var<storage, read_write> out: array<atomic<TYPE>>;
-@group(0) @binding(1) var<storage, read_write> a: array<TYPE>;
+_ON_CELLS = (
+    bindings({"out": "atomic<TYPE>", "a": "TYPE"})
+    + """
 var<workgroup> met: array<atomic<TYPE>, 3>;
 @compute @workgroup_size(64)
 fn probe(
@@ -76,25 +71,18 @@ fn probe(
     }
 }
 """
-_ON_SUMS = """
-@group(0) @binding(0) var<storage, read_write> out: array<atomic<f32>>;
-@group(0) @binding(1) var<storage, read_write> a: array<f32>;
-@group(0) @binding(2) var<storage, read_write> b: array<f32>;
-@compute @workgroup_size(64)
-fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
-    let i = unit.x;
-    let n = arrayLength(&a);
-    if (i >= n) {
-        return;
-    }
+)
+_ON_SUMS = on_elements(
+    {"out": "atomic<f32>", "a": "f32", "b": "f32"},
+    """
     atomicStore(&out[1u + i], a[i]);
     atomicStore(&out[1u + n + i], a[i]);
     atomicStore(&out[1u + 2u * n + i], atomicAdd(&out[1u + i], b[i]));
     atomicSub(&out[1u + n + i], b[i]);
     atomicStore(&out[1u + 3u * n + i], atomicExchange(&out[1u + 2u * n + i], b[i]));
     atomicAdd(&out[0], 1.0);
-}
-"""
+""",
+)
 #: The kernels; the answers are of no use for others.
 ATOMICS_TEXTS = _ON_LONGS + _ON_CELLS + _ON_SUMS
 

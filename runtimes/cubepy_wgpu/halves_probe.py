@@ -10,54 +10,43 @@ import numpy as np
 from cubepy.errors import BackendError
 from cubepy.runtime import float_operands
 from cubepy_wgpu.driver import HALVES
-from cubepy_wgpu.trial import tried
+from cubepy_wgpu.trial import on_elements, tried
 
 __all__ = ["HALVES_TEXTS", "halves_found"]
 
 Array = np.ndarray[Any, Any]
 _UNITS = 64
 # Floats as bits of halves, and what is left of a float; bits as floats; what is rounded on the way.
-_CONVERSIONS = """
-@group(0) @binding(0) var<storage, read_write> out: array<u32>;
-@group(0) @binding(1) var<storage, read_write> a: array<f32>;
-@group(0) @binding(2) var<storage, read_write> b: array<u32>;
-fn wide(bits: u32) -> f32 {
-    return unpack2x16float(bits).x;
-}
-fn half(value: f32) -> u32 {
-    return pack2x16float(vec2<f32>(value, 0.0));
-}
-@compute @workgroup_size(64)
-fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
-    let i = unit.x;
-    let n = arrayLength(&a);
-    if (i >= n) {
-        return;
-    }
+_CONVERSIONS = on_elements(
+    {"out": "u32", "a": "f32", "b": "u32"},
+    """
     let x = wide(b[i]);
     out[i] = half(a[i]);
     out[n + i] = bitcast<u32>(wide(half(a[i])));
     out[2u * n + i] = bitcast<u32>(x);
     let sum = half(x + wide(b[i ^ 1u]));
     out[3u * n + i] = half(wide(sum) - x);
+""",
+    declared="""
+fn wide(bits: u32) -> f32 {
+    return unpack2x16float(bits).x;
 }
-"""
-_ARRAYS = """
-enable f16;
-@group(0) @binding(0) var<storage, read_write> out: array<f16>;
-@group(0) @binding(1) var<storage, read_write> a: array<f16>;
-@group(0) @binding(2) var<storage, read_write> b: array<f32>;
-@compute @workgroup_size(64)
-fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
-    let i = unit.x;
-    let n = arrayLength(&a);
+fn half(value: f32) -> u32 {
+    return pack2x16float(vec2<f32>(value, 0.0));
+}
+""",
+)
+_ARRAYS = on_elements(
+    {"out": "f16", "a": "f16", "b": "f32"},
+    """
     b[n + i] = f32(a[i]);
     out[i] = f16(b[i]);
     if ((i & 1u) == 0u) {
         out[n + i] = f16(b[n + i]);
     }
-}
-"""
+""",
+    declared="enable f16;\n",
+)
 #: The kernels; the answers are of no use for others.
 HALVES_TEXTS = _CONVERSIONS + _ARRAYS
 

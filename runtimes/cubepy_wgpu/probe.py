@@ -28,7 +28,7 @@ from cubepy_wgpu.atomics_probe import ATOMICS_TEXTS, atomics_found
 from cubepy_wgpu.driver import LONGS
 from cubepy_wgpu.halves_probe import HALVES_TEXTS, halves_found
 from cubepy_wgpu.limits_probe import LIMITS_TEXTS, limits_found
-from cubepy_wgpu.trial import tried
+from cubepy_wgpu.trial import on_elements, tried
 
 __all__ = ["features_of_device", "probed"]
 
@@ -38,17 +38,9 @@ Array = np.ndarray[Any, Any]
 _VERSION = "1"
 _DOUBLES = frozenset({"shader-f64", LONGS})
 _PLANES_NEED = frozenset({"subgroup", "subgroup-barrier"})
-_FLOATS = """
-@group(0) @binding(0) var<storage, read_write> out: array<f32>;
-@group(0) @binding(1) var<storage, read_write> a: array<f32>;
-@group(0) @binding(2) var<storage, read_write> b: array<f32>;
-@compute @workgroup_size(64)
-fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
-    let i = unit.x;
-    let n = arrayLength(&a);
-    if (i >= n) {
-        return;
-    }
+_FLOATS = on_elements(
+    {"out": "f32", "a": "f32", "b": "f32"},
+    """
     let x = a[i];
     let y = b[i];
     out[i] = x / y;
@@ -63,28 +55,19 @@ fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
     out[9u * n + i] = x + 0.0;
     out[10u * n + i] = x / x;
     out[11u * n + i] = select(0.0, 1.0, x != x);
-}
-"""
-_F64 = """
-@group(0) @binding(0) var<storage, read_write> out: array<f64>;
-@group(0) @binding(1) var<storage, read_write> a: array<f64>;
-@group(0) @binding(2) var<storage, read_write> b: array<f64>;
-@group(0) @binding(3) var<storage, read_write> narrow: array<f32>;
-@compute @workgroup_size(64)
-fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {
-    let i = unit.x;
-    let n = arrayLength(&a);
-    if (i >= n) {
-        return;
-    }
+""",
+)
+_F64 = on_elements(
+    {"out": "f64", "a": "f64", "b": "f64", "narrow": "f32"},
+    """
     out[i] = a[i] / b[i];
     out[n + i] = sqrt(abs(a[i]));
     out[2u * n + i] = a[i] * 0.5lf;
     out[3u * n + i] = f64(narrow[i]);
     out[5u * n + i] = fma(a[i], b[i], -a[i]);
     out[4u * n + i] = f64(u64(bitcast<u32>(narrow[i])) * 5lu % 4294967296lu);
-}
-"""
+""",
+)
 # Units of the cubes that are tried, the last plane of one of them not full.
 _CUBES = (64, 96, 40)
 _PLANES = """

@@ -1,7 +1,8 @@
-"""One small kernel on a device, run to see what the device makes of it."""
+"""One small kernel on a device, how it is written, and what a device makes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,31 @@ import wgpu
 
 from cubepy_wgpu.driver import explained, pipeline_of
 
-__all__ = ["tried"]
+__all__ = ["bindings", "on_elements", "tried"]
 
 Array = np.ndarray[Any, Any]
+
+
+def bindings(elements: Mapping[str, str]) -> str:
+    """The declarations of storage buffers in their order, each with what its elements are."""
+    return "".join(
+        f"@group(0) @binding({number}) var<storage, read_write> {name}: array<{element}>;\n"
+        for number, (name, element) in enumerate(elements.items())
+    )
+
+
+def on_elements(elements: Mapping[str, str], statements: str, *, declared: str = "") -> str:
+    """A kernel `probe` on buffers as `bindings` has them. Unit `i` of a cube of 64 does the
+    statements where `i` is below `n`, the length of the buffer `a`.
+    """
+    return f"""{declared}{bindings(elements)}@compute @workgroup_size(64)
+fn probe(@builtin(global_invocation_id) unit: vec3<u32>) {{
+    let i = unit.x;
+    let n = arrayLength(&a);
+    if (i >= n) {{
+        return;
+    }}{statements}}}
+"""
 
 
 def tried(device: Any, text: str, cubes: int, out: Array, *inputs: Array) -> Array:

@@ -11,6 +11,7 @@ import pytest
 import cubepy as cb
 from cubepy import Array, Tensor
 from cubepy.std import LARGEST_ERROR
+from tests.same_bits import same_bits
 from tests.unit.std import measure, numpy_kernels, samples
 
 UNARY = tuple(sorted(measure.REFERENCES))
@@ -47,13 +48,6 @@ def mixed(dtype: Any) -> Any:
     return np.random.default_rng(4).permutation(x)[:-3]  # no whole number of gangs
 
 
-def same(got: Any, wanted: Any) -> bool:
-    """The same bits, any NaN for a NaN."""
-    integers = np.dtype(f"u{got.dtype.itemsize}")
-    both_nan = np.isnan(got) & np.isnan(wanted)
-    return bool(np.all(both_nan | (got.view(integers) == wanted.view(integers))))
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("type", ["f32", "f64"])
 def test_unary_functions_have_the_same_bits_on_every_device(type: str, device: str) -> None:
@@ -63,7 +57,7 @@ def test_unary_functions_have_the_same_bits_on_every_device(type: str, device: s
     wrong = [
         name
         for row, name in enumerate(UNARY)
-        if not same(out[row], numpy_kernels.function(name, type)(x))
+        if not same_bits(out[row], numpy_kernels.function(name, type)(x)).all()
     ]
     assert wrong == []
 
@@ -77,7 +71,7 @@ def test_functions_of_two_have_the_same_bits_on_every_device(
     first, second = samples.pairs(name, np.float32 if type == "f32" else np.float64, 500)
     out = np.zeros_like(first)
     apply_to_pairs.over(first.size, device=device)(getattr(cb, name), first, second, out)
-    assert same(out, numpy_kernels.function(name, type)(first, second))
+    assert same_bits(out, numpy_kernels.function(name, type)(first, second)).all()
 
 
 @pytest.mark.parametrize("type", ["f16", "bf16"])

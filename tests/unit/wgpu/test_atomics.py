@@ -2,7 +2,6 @@
 same elements, elements seen as several types, and what is refused by name elsewhere.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,14 @@ import pytest
 import cubepy as cb
 from cubepy import Array, f32, f64, i32, i64, u32, u64
 from cubepy.errors import UnsupportedError
-from cubepy.runtime import TargetedDevice, device
+from cubepy.runtime import device
 from cubepy_wgpu import atomics_probe
-from tests.wgpu_devices import NAME, needs_wgpu
+from tests.same_bits import same_bits
+from tests.wgpu_devices import NAME, needs_wgpu, wgpu_with, wrong_answers_are_found
 
 pytestmark = needs_wgpu
 UNITS = 1000
 Numbers = np.ndarray[Any, np.dtype[Any]]
-
-
-def without(**lacking: Any) -> TargetedDevice:
-    """The device as if its probe had not found something."""
-    there = device(NAME)
-    features = replace(there.target.features, **lacking)
-    return TargetedDevice(there, "wgpu with less", replace(there.target, features=features))
 
 
 @pytest.fixture
@@ -147,7 +140,7 @@ def test_what_is_refused_by_name() -> None:
     x = np.zeros(4, np.int64)
     apart = np.zeros(4, np.uint32)
     with pytest.raises(UnsupportedError, match="no 64-bit atomics, which `atomic_add`"):
-        counted.over(4, device=without(atomics_64=False))(x, apart)
+        counted.over(4, device=wgpu_with(atomics_64=False))(x, apart)
     with pytest.raises(UnsupportedError, match="where elements of other sizes overlap"):
         counted.over(4, device=NAME)(x, x.view(np.uint32))
     counted.over(4, device=NAME)(x, apart)
@@ -185,16 +178,14 @@ def floats() -> Numbers:
 
 @pytest.mark.parametrize("by", ["instruction", "exchange"])
 def test_sums_of_floats_are_rounded_as_the_table_says(by: str) -> None:
-    on = device(NAME) if by == "instruction" else without(float_sums=False)
+    on = device(NAME) if by == "instruction" else wgpu_with(float_sums=False)
     x, results = floats(), []
     for where in (device("reference"), on):
         totals, each, old = np.zeros(4, np.float32), np.zeros_like(x), np.zeros_like(x)
         summed.over(x.size, device=where)(x, totals, each, old)
         results.append((totals, each, old))
     for expected, got in zip(*results, strict=True):
-        same = (expected.view(np.uint32) == got.view(np.uint32)) | (
-            np.isnan(expected) & np.isnan(got)
-        )
+        same = same_bits(got, expected)
         assert same.all(), (x[~same][:4], expected[~same][:4], got[~same][:4])
 
 
@@ -255,11 +246,7 @@ MISTAKES = {
 def test_a_device_with_wrong_answers_is_found_out(
     finding: str, right: str, wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handle = device(NAME).handle  # type: ignore[attr-defined]
-    if not atomics_probe.atomics_found(handle)[finding]:
-        pytest.skip("the device does not have it")
     name = {"longs": "_ON_LONGS", "atomics_64": "_ON_CELLS", "float_sums": "_ON_SUMS"}[finding]
-    text = getattr(atomics_probe, name)
-    assert right in text
-    monkeypatch.setattr(atomics_probe, name, text.replace(right, wrong))
-    assert not atomics_probe.atomics_found(handle)[finding]
+    wrong_answers_are_found(
+        atomics_probe.atomics_found, finding, (atomics_probe, name), (right, wrong), monkeypatch
+    )

@@ -20,8 +20,9 @@ from cubepy.errors import (
     OutOfBoundsError,
     OutOfMemoryError,
 )
-from cubepy.runtime import TargetedDevice, device, registry
-from tests.wgpu_devices import NAME, needs_wgpu
+from cubepy.runtime import device, registry
+from tests.same_bits import same_on_both
+from tests.wgpu_devices import NAME, needs_wgpu, wgpu_with
 
 pytestmark = needs_wgpu
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -207,36 +208,18 @@ def operands(count: int, seed: int) -> Numbers:
     return np.concatenate([bits.view(np.float32), near, random.choice(special, count)])
 
 
-def same_on_both(kernel: Any, arrays: list[Numbers], rows: int, subject: Any) -> None:
-    results = []
-    for name in (device("reference"), subject):
-        out = np.zeros((rows, arrays[0].size), np.float32)
-        kernel.over(arrays[0].size, device=name)(*arrays, out)
-        results.append(out)
-    expected, got = results
-    for row in range(rows):
-        both = np.isnan(expected[row]) & np.isnan(got[row])
-        same = both | (expected[row].view(np.uint32) == got[row].view(np.uint32))
-        at = np.flatnonzero(~same)[:3]
-        given = [[float(array[n]) for array in arrays] for n in at]
-        assert same.all(), f"row {row}: {given} gave {got[row][at]}, not {expected[row][at]}"
-
-
 def test_floats_are_not_rewritten() -> None:
     arrays = [operands(3000, 1), operands(3000, 2)]
-    same_on_both(tempting, arrays, 12, device(NAME))
+    same_on_both(tempting, arrays, [np.zeros((12, arrays[0].size), np.float32)], device(NAME))
 
 
 def test_arithmetic_in_integers_is_exact() -> None:
-    there = device(NAME)
-    lacking = replace(there.target.features, doubles=False, fma=False, exact_division=False)
-    target = replace(there.target, features=lacking)
-    subject = TargetedDevice(there, "wgpu without doubles", target)
+    subject = wgpu_with(doubles=False, fma=False, exact_division=False)
     random = np.random.default_rng(9)
     arrays = [random.permutation(operands(1500, seed)) for seed in (3, 4, 5)]
     with np.errstate(all="ignore"):
         arrays[2][::3] = -(arrays[0] * arrays[1])[::3]  # sums that cancel
-    same_on_both(in_integers, arrays, 6, subject)
+    same_on_both(in_integers, arrays, [np.zeros((6, arrays[0].size), np.float32)], subject)
 
 
 # ── time ────────────────────────────────────────────────────────────────────────────────────────

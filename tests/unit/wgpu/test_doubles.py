@@ -1,7 +1,6 @@
 """f64 on a wgpu device whose probe found it: what the table says, and a refusal where it is not."""
 
 import zlib
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from cubepy.errors import UnsupportedError
 from cubepy.ir import Trait, ops
 from cubepy.runtime import TargetedDevice, device
 from cubepy.testing import Case, cases_of, check_case, rows
-from tests.wgpu_devices import NAME, needs_wgpu
+from tests.same_bits import same_on_both
+from tests.wgpu_devices import NAME, needs_wgpu, wgpu_with
 
 pytestmark = needs_wgpu
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -104,35 +104,18 @@ def operands(count: int, seed: int) -> Numbers:
     return random.permutation(np.concatenate([bits.view(np.float64), near, halves, chosen]))
 
 
-def on_both(kernel: Any, given: list[Numbers], made: list[Numbers]) -> None:
-    results = []
-    for name in ("reference", NAME):
-        out = [np.zeros_like(each) for each in made]
-        kernel.over(given[0].size, device=name)(*given, *out)
-        results.append(out)
-    for expected, got in zip(*results, strict=True):
-        for row in range(len(expected)):
-            same = expected[row].view(np.uint64) == got[row].view(np.uint64)
-            if expected.dtype == np.float64:
-                same |= np.isnan(expected[row]) & np.isnan(got[row])
-            at = np.flatnonzero(~same)[:3]
-            assert same.all(), (
-                f"row {row}: {[[each[n] for each in given] for n in at]} gave "
-                f"{got[row][at]}, not {expected[row][at]}"
-            )
-
-
 def test_doubles_have_the_bits_of_the_reference() -> None:
     given = [operands(400, seed) for seed in (3, 4, 5)]
     with np.errstate(all="ignore"):
         given[2][::3] = -(given[0] * given[1])[::3]  # sums that cancel
-    on_both(tempting, given, [np.zeros((14, given[0].size))])
+    same_on_both(tempting, given, [np.zeros((14, given[0].size))], device(NAME))
 
 
 def test_conversions_have_the_bits_of_the_reference() -> None:
     given = [operands(600, 6)]
     size = given[0].size
-    on_both(converted, given, [np.zeros((4, size), np.int64), np.zeros((6, size))])
+    made = [np.zeros((4, size), np.int64), np.zeros((6, size))]
+    same_on_both(converted, given, made, device(NAME))
 
 
 @cb.cube
@@ -171,12 +154,13 @@ def test_doubles_go_through_all_memories() -> None:
     np.testing.assert_array_equal(results[0], results[1])
 
 
+def without_doubles() -> TargetedDevice:
+    types = device(NAME).target.features.types
+    return wgpu_with(doubles=False, types=types - {"f64"})
+
+
 def test_a_device_without_them_refuses_by_name() -> None:
-    there = device(NAME)
-    known = there.target.features
-    lacking = replace(known, doubles=False, types=known.types - {"f64"})
-    subject = TargetedDevice(there, "wgpu without f64", replace(there.target, features=lacking))
-    x = np.zeros(8)
+    subject, x = without_doubles(), np.zeros(8)
     with pytest.raises(UnsupportedError, match="the device has no f64"):
         together.launch(x, 0.1, x.view(np.int64), x, cube_count=1, cube_dim=64, device=subject)
 
@@ -192,16 +176,12 @@ def divided(a: Array[i64], b: Array[i64], out: cb.Tensor[i64]) -> None:
 
 
 def test_integers_of_64_bits_are_the_same_with_and_without_doubles() -> None:
-    there = device(NAME)
-    known = there.target.features
-    lacking = replace(known, doubles=False, types=known.types - {"f64"})
-    plain = TargetedDevice(there, "wgpu without f64", replace(there.target, features=lacking))
     random = np.random.default_rng(4)
     a, b = random.integers(-(1 << 63), 1 << 63, (2, 1000))
     b[::2] >>= random.integers(0, 64, 500)
     a[:4], b[:4] = -(1 << 63), (-1, 0, 1, 2)
     results = []
-    for where in (device("reference"), there, plain):
+    for where in (device("reference"), device(NAME), without_doubles()):
         out = np.zeros((5, 1000), np.int64)
         divided.over(1000, device=where)(a, b, out)
         results.append(out)

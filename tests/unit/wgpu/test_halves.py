@@ -2,7 +2,6 @@
 by integers and in words elsewhere: the same values, and neighbours survive.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import cubepy as cb
 from cubepy import Array, f16, f32, u16
 from cubepy.runtime import TargetedDevice, device
 from cubepy_wgpu import halves_probe
-from tests.wgpu_devices import NAME, needs_wgpu
+from tests.same_bits import same_bits, same_on_both
+from tests.wgpu_devices import NAME, needs_wgpu, wgpu_with, wrong_answers_are_found
 
 pytestmark = needs_wgpu
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -21,14 +21,11 @@ WAYS = ("as found", "in words", "by integers", "neither")
 
 def on(way: str) -> TargetedDevice:
     """The device, or one whose probe found less."""
-    there = device(NAME)
-    found = there.target.features
-    features = replace(
-        found,
+    found = device(NAME).target.features
+    return wgpu_with(
         halves=found.halves and way in ("as found", "by integers"),
         half_conversion=found.half_conversion and way in ("as found", "in words"),
     )
-    return TargetedDevice(there, f"wgpu {way}", replace(there.target, features=features))
 
 
 def halves(count: int, seed: int) -> Numbers:
@@ -38,13 +35,6 @@ def halves(count: int, seed: int) -> Numbers:
     near = (random.normal(size=count) * 2.0 ** random.integers(-16, 14, count)).astype(np.float16)
     special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 6e-8, 65504.0], np.float16)
     return random.permutation(np.concatenate([bits, near, random.choice(special, count)]))
-
-
-def same(expected: Numbers, got: Numbers) -> None:
-    type = f"u{expected.itemsize}"
-    agree = expected.view(type) == got.view(type)
-    agree |= np.isnan(expected) & np.isnan(got)
-    assert agree.all(), (np.argwhere(~agree)[:4], expected[~agree][:4], got[~agree][:4])
 
 
 @cb.cube
@@ -74,12 +64,7 @@ def test_halves_have_the_values_of_the_reference(way: str) -> None:
     z = random.integers(0, 1 << 32, x.size, dtype=np.uint32).view(np.float32)
     with np.errstate(all="ignore"):
         z[::2] = (x[::2].astype(np.float32) + y[::2].astype(np.float32)) / np.float32(2)
-    results = []
-    for where in (device("reference"), on(way)):
-        out = np.zeros((13, x.size), np.float16)
-        tempting.over(x.size, device=where)(x, y, z, out)
-        results.append(out)
-    same(results[0], results[1])
+    same_on_both(tempting, [x, y, z], [np.zeros((13, x.size), np.float16)], on(way))
 
 
 @cb.cube
@@ -115,7 +100,7 @@ def test_halves_seen_as_integers_are_in_words() -> None:
         x, out = halves(100, 5), np.zeros(300, np.float16)
         shared_by_types.over(300, device=where)(x, x.view(np.uint16), out)
         results.append(out)
-    same(results[0], results[1])
+    assert same_bits(results[1], results[0]).all()
 
 
 @cb.cube
@@ -187,10 +172,6 @@ def test_a_device_with_wrong_answers_is_found_out(
     name: str, right: str, wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finding = {"_CONVERSIONS": "half_conversion", "_ARRAYS": "halves"}[name]
-    handle = device(NAME).handle  # type: ignore[attr-defined]
-    if not halves_probe.halves_found(handle)[finding]:
-        pytest.skip("the device does not have it")
-    text = getattr(halves_probe, name)
-    assert right in text
-    monkeypatch.setattr(halves_probe, name, text.replace(right, wrong))
-    assert not halves_probe.halves_found(handle)[finding]
+    wrong_answers_are_found(
+        halves_probe.halves_found, finding, (halves_probe, name), (right, wrong), monkeypatch
+    )
