@@ -49,11 +49,11 @@ class Limits:
 
 def measure_limits(threads: int) -> Limits:
     """Measure both on so many threads."""
-    copy = measure_copy(copied_bytes=_COPIED, threads=threads)
+    copy_ms = measure_copy(copied_bytes=_COPIED, threads=threads)
     units = 4 * cb.device("cpu").target.features.plane_dim
     out = np.zeros(units * 512, np.float32)
     launch = multiply_adds.over(out.size)
     factor, more = np.float32(0.5), np.float32(1.0)
-    timing = measure(lambda: launch(out, factor, more, np.int32(_TRIPS), SUMS=_SUMS), repeats=7)
+    best_ms = measure(lambda: launch(out, factor, more, np.int32(_TRIPS), SUMS=_SUMS), repeats=7)
     flops = 2 * out.size * _TRIPS * _SUMS
-    return Limits(bytes_a_ms=2 * _COPIED / copy.best_ms, flops_a_ms=flops / timing.best_ms)
+    return Limits(bytes_a_ms=2 * _COPIED / copy_ms, flops_a_ms=flops / best_ms)

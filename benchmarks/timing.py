@@ -1,31 +1,17 @@
 """How everything here is timed, so that two figures may stand side by side.
 
-Wall-clock time of whole calls, after calls that do not count. The best run is what the code can do;
-the median beside it tells how quiet the machine was.
+Wall-clock time of whole calls, after calls that do not count. The best run is what the code can do.
 """
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import median
 
 from numpy.random import default_rng
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """Milliseconds of one call."""
-
-    best_ms: float
-    median_ms: float
-
-    def gigabytes_per_second(self, moved_bytes: int) -> float:
-        """Bandwidth of the best run when one call reads and writes `moved_bytes` in all."""
-        return moved_bytes / (self.best_ms * 1e6)
-
-
-def measure(call: Callable[[], object], *, repeats: int = 15, warm_up: int = 3) -> Timing:
-    """Time `call`, which must have finished its work when it returns."""
+def measure(call: Callable[[], object], *, repeats: int = 15, warm_up: int = 3) -> float:
+    """Milliseconds of the best run of `call`, which has finished its work when it returns."""
     for _ in range(warm_up):
         call()
     samples = []
@@ -33,7 +19,7 @@ def measure(call: Callable[[], object], *, repeats: int = 15, warm_up: int = 3) 
         start = time.perf_counter()
         call()
         samples.append((time.perf_counter() - start) * 1e3)
-    return Timing(best_ms=min(samples), median_ms=median(samples))
+    return min(samples)
 
 
 def in_turns(

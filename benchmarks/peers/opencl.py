@@ -147,7 +147,7 @@ def fastest(device: AnchorDevice, row: Row) -> Call | None:
     calls = _calls(device, row)
     if len(calls) == 1:
         return calls[0]
-    return min(calls, key=lambda call: measure(call, repeats=3, warm_up=1).best_ms)
+    return min(calls, key=lambda call: measure(call, repeats=3, warm_up=1))
 
 
 def _check_answer(device: AnchorDevice, row: Row, host: list[Any], bound: list[Any]) -> None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from cubepy.errors import CubeSyntaxError, SourceError
 from cubepy.frontend.frame import Frame
-from cubepy.frontend.values import Known, Value
+from cubepy.frontend.values import Value
 from cubepy.frontend.variables import poison_targets
 
 __all__ = [
@@ -21,9 +21,6 @@ __all__ = [
     "lowers_expression",
     "lowers_statement",
 ]
-
-ExpressionHandler = Callable[[Frame, "ast.expr"], Value]
-StatementHandler = Callable[[Frame, "ast.stmt"], None]
 
 _EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}
 _STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {}
@@ -99,11 +96,6 @@ def lower_body(frame: Frame, body: Sequence[ast.stmt]) -> None:
             poison_targets(frame, statement)
             if isinstance(statement, ast.Return):
                 frame.assigned = None
-
-
-def is_none(value: Value) -> bool:
-    """Whether a value is Python's None."""
-    return isinstance(value, Known) and value.value is None
 
 
 _WORDS: dict[type[ast.AST], str] = {

@@ -174,10 +174,10 @@ def _subscripted(
     indices = [part for part in parts if not isinstance(part, ast.Slice)]
     if isinstance(owner, Vectorized):
         if len(indices) < rank:
-            raise _not_one_element(frame, array, part_of(frame, array, parts, node), node)
+            raise _not_one_element(frame, array, part_of(frame, array, parts), node)
         return WideElement(array, tuple(indices), owner.count, snippet(node.value))
     if len(indices) < rank:
-        return part_of(frame, array, parts, node)
+        return part_of(frame, array, parts)
     return Element(place_of(frame, array, indices, node), snippet(node.value), format_of(array))
 
 

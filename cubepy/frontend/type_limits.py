@@ -36,12 +36,12 @@ def warn_of_limits(
         Diagnostic(
             message=f"{text} is always {str(holds).lower()}, because {reason}",
             loc=frame.loc(at),
-            help=_fix(operand, type, at),
+            help=_fix(operand, type),
         )
     )
 
 
-def _fix(operand: ast.AST, type: Scalar, at: ast.AST) -> str:
+def _fix(operand: ast.AST, type: Scalar) -> str:
     """What may have been meant."""
     signed = None if type.is_signed or type == U64 else "i64"
     if isinstance(operand, ast.BinOp) and isinstance(operand.op, ast.Sub) and not type.is_signed:

@@ -66,7 +66,7 @@ class Place:
 # ── parts of arrays ──────────────────────────────────────────────────────────────────────────────
 
 
-def part_of(frame: Frame, array: ArrayValue, parts: Sequence[Part], at: ast.AST) -> Sliced:
+def part_of(frame: Frame, array: ArrayValue, parts: Sequence[Part]) -> Sliced:
     """`array[parts]` where they are fewer than its axes, or some are slices."""
     rest = iter(enumerate(parts))
     base, before = (array.base, array.axes) if isinstance(array, Sliced) else (array, None)

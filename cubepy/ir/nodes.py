@@ -19,7 +19,6 @@ __all__ = [
     "APART",
     "NARROW",
     "NO_ATTRS",
-    "Check",
     "Function",
     "Kernel",
     "Op",
@@ -35,8 +34,6 @@ APART = "apart"
 # Marks a division whose operands were tested: neither is negative, both fit 31 bits, the divisor is
 # not 0.
 NARROW = "narrow"
-
-Check = str  # "checked" | "validate" | "unchecked"
 
 
 def freeze_attrs(attrs: Mapping[str, AttrValue]) -> Attrs:

@@ -70,7 +70,7 @@ def emit_bands(module: Module, versions: Versions) -> None:
     whole = w.value(f"icmp sle i64 %y_after, {strip.bottom}")
     w.branch(whole, "fast", "single", likely=True)
     w.begin("fast")
-    _fast_gang(module, versions, {**place, layout.across: "%y"}, staged, "band_next")
+    _fast_gang(versions, {**place, layout.across: "%y"}, staged, "band_next")
     for name in ("single", "careful"):
         w.begin(name)
         _row_by_row(module, versions, strip, place, staged, end, name)
@@ -113,7 +113,7 @@ def _holds(
 
 
 def _fast_gang(
-    module: Module, versions: Versions, place: dict[str, str], staged: dict[Op, Stage], end: str
+    versions: Versions, place: dict[str, str], staged: dict[Op, Stage], end: str
 ) -> None:
     gang = versions.gang(fast=True, place=place)
     gang.staged = staged
@@ -135,7 +135,7 @@ def _row_by_row(
     here = {**place, layout.across: row}
     if name == "single":
         with module.laid_out(layout.one_row()):
-            _fast_gang(module, versions, here, staged, f"{name}_next")
+            _fast_gang(versions, here, staged, f"{name}_next")
     else:
         careful_gangs(module, versions, here, (strip.end, strip.limit), f"{name}_next")
     w.begin(f"{name}_next")

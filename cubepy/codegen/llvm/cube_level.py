@@ -62,7 +62,7 @@ def find_cube_level(kernel: Kernel) -> CubeLevel:
         before = len(controls)
         _add_exits(places, analysis, controls)
         slots, values = _cube_values(kernel, analysis, places, controls)
-        _add_stores_needed(kernel, analysis, places, controls)
+        _add_stores_needed(places, controls)
         if len(controls) == before:
             return CubeLevel(
                 analysis=analysis,
@@ -80,9 +80,7 @@ def _add_exits(places: dict[Op, tuple[Op, ...]], analysis: Uniformity, controls:
                 controls.update(crossed)
 
 
-def _add_stores_needed(
-    kernel: Kernel, analysis: Uniformity, places: dict[Op, tuple[Op, ...]], controls: set[Op]
-) -> None:
+def _add_stores_needed(places: dict[Op, tuple[Op, ...]], controls: set[Op]) -> None:
     """Assignments that cube-level control flow depends on must be made at cube level too."""
     stores: dict[Op, list[Op]] = {}
     for op in places:

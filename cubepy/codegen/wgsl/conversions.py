@@ -103,7 +103,7 @@ def cast(
     if source is target:
         return moved(prelude, machine, wanted, value)
     if source is BOOL:
-        return _of_bool(prelude, target, wanted, value)
+        return _of_bool(target, wanted, value)
     if is_half(source):
         value = helper(prelude, f"cb_widen_{source}", value)
         return cast(prelude, F32, Machine.F32, target, wanted, value)
@@ -127,7 +127,7 @@ def _sixty_four(scalar: Scalar) -> str:
     return "i64" if scalar.is_signed else "u64"
 
 
-def _of_bool(prelude: Prelude, target: Scalar, wanted: Machine, value: Expression) -> Expression:
+def _of_bool(target: Scalar, wanted: Machine, value: Expression) -> Expression:
     if is_half(target):
         one = literal(target, 1.0)
         return invoked("select", primary("0u"), one, value)

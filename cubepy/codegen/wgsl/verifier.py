@@ -133,7 +133,7 @@ class _Function:
             if line.endswith("{"):
                 self._open(blocks, number, line)
             elif line:
-                self._statement(blocks, number, line)
+                self._statement(blocks, line)
             waits = self.module.waiting & set(_WORD.findall(line))
             if waits and not self._alike(blocks):
                 self.found.append(f"line {number + 1}: not every unit may reach {min(waits)}")
@@ -155,7 +155,7 @@ class _Function:
             self._last_if = same
         blocks.append(_Block(number, loop or "switch" in line, blocks[-1].alike and same))
 
-    def _statement(self, blocks: Sequence[_Block], number: int, line: str) -> None:
+    def _statement(self, blocks: Sequence[_Block], line: str) -> None:
         alike = self._alike(blocks)
         if line in ("break;", "continue;") and not alike:
             around = [block for block in blocks if block.loop]

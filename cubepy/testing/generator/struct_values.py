@@ -43,7 +43,7 @@ def struct_statement(assignments: Assignments, context: Context) -> tuple[Node, 
         return _asked(assignments, one, struct, here)
     if not one.name.startswith("t"):
         return assignments.assign(context)
-    return (Node(text=f"{one.name} = {_changed(one, struct, here)}"),)
+    return (Node(text=f"{one.name} = {_changed(struct, here)}"),)
 
 
 def _locals(scope: Scope) -> Iterator[tuple[Composite, Struct]]:
@@ -56,7 +56,7 @@ def _made(struct: Struct, here: Expressions) -> str:
     return struct.pattern.format(*(here.value(type, 1) for _, type in struct.fields))
 
 
-def _changed(one: Composite, struct: Struct, here: Expressions) -> str:
+def _changed(struct: Struct, here: Expressions) -> str:
     """What a local is assigned: something of the same class."""
     same = [other.name for other, of in _locals(here.scope) if of is struct]
     kind = here.random.choice((0, 1, 2, 3, 3, 3))
