@@ -29,7 +29,7 @@ hypothesis.settings.load_profile(
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` writes down what is found, to be read before it is committed."""
     parser.addoption(
-        "--update-golden", action="store_true", help="rewrite expected texts: tests/errors, golden"
+        "--update-golden", action="store_true", help="rewrite the expected texts of tests/errors"
     )
 
 

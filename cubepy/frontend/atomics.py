@@ -9,7 +9,7 @@ from typing import Any
 from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.arrays import known_length, memory_type, rank_of
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
-from cubepy.frontend.coercion import Operand, as_store, scalar_type
+from cubepy.frontend.coercion import Operand, as_store
 from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.descriptions import counted, describe, snippet
 from cubepy.frontend.frame import Frame
@@ -25,7 +25,7 @@ from cubepy.frontend.values import (
 )
 from cubepy.frontend.views import place_of
 from cubepy.frontend.wording import describe_object
-from cubepy.ir import BOOL, Op, OpDef, PrivateType, Scalar, ops, orders_of
+from cubepy.ir import BOOL, Op, OpDef, PrivateType, Scalar, ops, orders_of, scalar_type
 
 __all__: list[str] = []
 

@@ -18,7 +18,6 @@ from cubepy.frontend.mismatches import (
     Operand,
     literal_mismatch,
     mismatch,
-    scalar_type,
     scalar_type_of,
 )
 from cubepy.frontend.promotion import (
@@ -41,7 +40,7 @@ from cubepy.frontend.values import (
     as_array,
     is_number,
 )
-from cubepy.ir import BOOL, F32, F64, I64, INDEX, Op, Scalar, ops
+from cubepy.ir import BOOL, F32, F64, I64, INDEX, Op, Scalar, ops, scalar_type
 
 __all__ = [
     "Operand",
@@ -56,7 +55,6 @@ __all__ = [
     "literal",
     "no_integer_type",
     "refuse_no_result",
-    "scalar_type",
     "typed",
     "unify",
 ]

@@ -17,7 +17,6 @@ from cubepy.frontend.coercion import (
     convert,
     is_scalar,
     literal,
-    scalar_type,
     typed,
     unify,
 )
@@ -28,7 +27,7 @@ from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.retyping import retype
 from cubepy.frontend.type_limits import warn_of_limits
 from cubepy.frontend.values import POISON, Known, Poison, TupleValue, Value, is_number
-from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, Scalar, ops
+from cubepy.ir import BOOL, F32, I64, U64, Op, OpDef, Scalar, ops, scalar_type
 
 __all__ = ["compare", "compares_groups"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from cubepy.errors import CubeTypeError, CubeValueError
 from cubepy.frontend.calls import Call, bind_call, lowers_intrinsic
-from cubepy.frontend.coercion import Operand, as_condition, as_index, scalar_type, typed
+from cubepy.frontend.coercion import Operand, as_condition, as_index, typed
 from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.descriptions import snippet
 from cubepy.frontend.frame import Frame
@@ -23,6 +23,7 @@ from cubepy.ir import (
     OpDef,
     neutral_of,
     ops,
+    scalar_type,
 )
 
 __all__: list[str] = []

@@ -20,7 +20,6 @@ from cubepy.frontend.coercion import (
     as_index,
     convert,
     literal,
-    scalar_type,
     typed,
     unify,
 )
@@ -48,6 +47,7 @@ from cubepy.ir import (
     Trait,
     TypeRuleError,
     ops,
+    scalar_type,
 )
 
 __all__ = ["apply_row", "elementwise_rows", "type_argument"]

@@ -10,10 +10,10 @@ from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import default_type, literal_fits
 from cubepy.frontend.values import Known, Value
-from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar
+from cubepy.ir import BOOL, F32, F64, INDEX, Op, Scalar, scalar_type
 from cubepy.records import dataclass
 
-__all__ = ["Operand", "literal_mismatch", "mismatch", "scalar_type", "scalar_type_of"]
+__all__ = ["Operand", "literal_mismatch", "mismatch", "scalar_type_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,6 @@ class Operand:
 
     value: Value
     node: ast.AST
-
-
-def scalar_type(op: Op) -> Scalar:
-    """The type of an op known to be a scalar."""
-    assert isinstance(op.type, Scalar)
-    return op.type
 
 
 def scalar_type_of(operand: Operand) -> Scalar:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from cubepy.errors import ConfigError, CubeTypeError, CubeValueError, UnsupportedError
 from cubepy.frontend.calls import Call, call_of, lowers_intrinsic
-from cubepy.frontend.coercion import Operand, literal, scalar_type, typed
+from cubepy.frontend.coercion import Operand, literal, typed
 from cubepy.frontend.comptime import comptime_value
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits
 from cubepy.frontend.values import Known, Poison, Value, is_number
-from cubepy.ir import BF16, Op, ops
+from cubepy.ir import BF16, Op, ops, scalar_type
 from cubepy.target import Target
 
 __all__: list[str] = []

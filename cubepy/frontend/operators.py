@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cubepy.errors import CubeSyntaxError, CubeTypeError, CubeValueError
-from cubepy.frontend.coercion import Operand, literal, refuse_no_result, scalar_type, typed, unify
+from cubepy.frontend.coercion import Operand, literal, refuse_no_result, typed, unify
 from cubepy.frontend.descriptions import describe, element_of_value, snippet
 from cubepy.frontend.evaluation import evaluate_in_python
 from cubepy.frontend.frame import Frame
@@ -30,7 +30,7 @@ from cubepy.frontend.values import (
     as_array,
     is_number,
 )
-from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops
+from cubepy.ir import BOOL, I32, INDEX, Op, OpDef, Scalar, ops, scalar_type
 
 __all__ = [
     "Operation",

@@ -16,7 +16,6 @@ from cubepy.frontend.choices import literals_of, note_choice
 from cubepy.frontend.coercion import (
     Operand,
     as_condition,
-    scalar_type,
     typed,
     unify,
 )
@@ -40,6 +39,7 @@ from cubepy.ir import (
     Op,
     OpDef,
     ops,
+    scalar_type,
 )
 
 __all__ = ["measures"]

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from cubepy.errors import ComptimeError, CubeTypeError, CubeValueError, shown
-from cubepy.frontend.coercion import Operand, convert, literal, scalar_type, typed, unify
+from cubepy.frontend.coercion import Operand, convert, literal, typed, unify
 from cubepy.frontend.comptime import UNKNOWN_VALUE, known_value
 from cubepy.frontend.descriptions import describe, snippet
 from cubepy.frontend.dispatch import lower_expression
 from cubepy.frontend.frame import Frame
 from cubepy.frontend.promotion import literal_fits, promote
 from cubepy.frontend.values import Known, Poison, Value, is_number
-from cubepy.ir import INDEX, U64, Op, Scalar, ops
+from cubepy.ir import INDEX, U64, Op, Scalar, ops, scalar_type
 from cubepy.records import dataclass, replace
 
 __all__ = ["Counting", "counting_of", "told_of_range"]

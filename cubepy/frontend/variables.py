@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable
 
 from cubepy.errors import CubeNameError, CubeTypeError
-from cubepy.frontend.coercion import convert, literal, no_integer_type, scalar_type
+from cubepy.frontend.coercion import convert, literal, no_integer_type
 from cubepy.frontend.descriptions import describe
 from cubepy.frontend.fitting import opened
 from cubepy.frontend.frame import Binding, Frame, exact
@@ -31,7 +31,7 @@ from cubepy.frontend.values import (
     same_kind,
     with_items,
 )
-from cubepy.ir import Op, Scalar, SlotType, ops
+from cubepy.ir import Op, Scalar, SlotType, ops, scalar_type
 
 __all__ = ["assign", "declare_slot", "is_assigned", "poison_targets", "read"]
 

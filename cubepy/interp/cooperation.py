@@ -27,6 +27,7 @@ from cubepy.ir import (
     Scalar,
     neutral_of,
     ops,
+    scalar_type,
 )
 
 __all__ = ["HANDLERS"]
@@ -170,19 +171,14 @@ def _combine(opdef: OpDef, type: Scalar) -> Combine:
     return lambda low, high: chosen(low, high, type=type, attrs=NO_ATTRS)
 
 
-def _type(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _neutral(opdef: OpDef, type: Scalar) -> Value:
     return np.asarray(neutral_of(opdef, type)).astype(type.numpy)
 
 
 def _reduction(opdef: OpDef) -> Handler:
     def compute(op: Op, operands: list[Value], active: Value) -> Value:
-        combine = _combine(opdef, _type(op))
-        left = np.where(active, operands[0], _neutral(opdef, _type(op)))
+        combine = _combine(opdef, scalar_type(op))
+        left = np.where(active, operands[0], _neutral(opdef, scalar_type(op)))
         while left.shape[1] > 1:
             even = left.shape[1] // 2 * 2
             pairs = combine(left[:, 0:even:2], left[:, 1:even:2])
@@ -196,8 +192,8 @@ def _scan(opdef: OpDef, empty: int | None = None) -> Handler:
     """Inclusive, or exclusive with the value `empty` in lane 0."""
 
     def compute(op: Op, operands: list[Value], active: Value) -> Value:
-        combine = _combine(opdef, _type(op))
-        sums = np.where(active, operands[0], _neutral(opdef, _type(op)))
+        combine = _combine(opdef, scalar_type(op))
+        sums = np.where(active, operands[0], _neutral(opdef, scalar_type(op)))
         for lane in range(1, sums.shape[1]):
             sums[:, lane] = combine(sums[:, lane - 1], sums[:, lane])
         if empty is None:

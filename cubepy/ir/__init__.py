@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Op,
         Region,
         freeze_attrs,
+        scalar_type,
         walk,
     )
     from cubepy.ir.opdef import Attrs, AttrValue, Evaluate, OpDef, Trait, TypeRuleError
@@ -81,7 +82,7 @@ else:
         ops="",
         builder="Builder OpenRegion param",
         intervals="TRANSFERS",
-        nodes="APART NARROW NO_ATTRS Function Kernel Op Region freeze_attrs walk",
+        nodes="APART NARROW NO_ATTRS Function Kernel Op Region freeze_attrs scalar_type walk",
         opdef="Attrs AttrValue Evaluate OpDef Trait TypeRuleError",
         planes="PLANE_REDUCTIONS PLANE_SCANS neutral_of",
         printer="print_function print_kernel print_lines print_value",
@@ -168,6 +169,7 @@ __all__ = [
     "rebuilt",
     "rewrite",
     "scalar_of_numpy",
+    "scalar_type",
     "verify",
     "walk",
 ]

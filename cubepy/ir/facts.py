@@ -12,9 +12,9 @@ from typing import Any
 
 from cubepy.ir import ops
 from cubepy.ir.intervals import TRANSFERS, Interval, meet, union, whole
-from cubepy.ir.nodes import Op
+from cubepy.ir.nodes import Op, scalar_type
 from cubepy.ir.opdef import OpDef
-from cubepy.ir.types import BOOL, INTEGERS, Scalar
+from cubepy.ir.types import BOOL, INTEGERS
 
 __all__ = ["Facts"]
 
@@ -86,7 +86,7 @@ class Facts:
         if cast.type not in INTEGERS or source.type not in INTEGERS:
             return False
         low, high = self.interval(source)
-        wide = whole(_scalar(cast))
+        wide = whole(scalar_type(cast))
         return wide[0] <= low and high <= wide[1]
 
     # ── intervals ─────────────────────────────────────────────────────────────────────────────
@@ -110,7 +110,7 @@ class Facts:
 
     def _computed(self, op: Op, depth: int) -> Interval:
         """What the definition of a value says of it."""
-        type = _scalar(op)
+        type = scalar_type(op)
         if depth == 0:
             return whole(type)
         transfer = TRANSFERS.get(op.opdef)
@@ -173,8 +173,8 @@ class Facts:
 
     def at_most(self, a: Op, b: Op, k: int) -> None:
         """Take in that `a <= b + k`."""
-        self.within(a, (whole(_scalar(a))[0], self.interval(b)[1] + k))
-        self.within(b, (self.interval(a)[0] - k, whole(_scalar(b))[1]))
+        self.within(a, (whole(scalar_type(a))[0], self.interval(b)[1] + k))
+        self.within(b, (self.interval(a)[0] - k, whole(scalar_type(b))[1]))
         b, shift = self._shifted(b)
         k += shift
         while True:
@@ -213,7 +213,7 @@ class Facts:
             assert isinstance(value, int)
             shift = value if op.opdef is ops.ADD else -value
             low, high = self.interval(base)
-            limits = whole(_scalar(op))
+            limits = whole(scalar_type(op))
             if low + shift < limits[0] or high + shift > limits[1]:
                 break
             op, total = self.same(base), total + shift
@@ -325,7 +325,7 @@ class Facts:
     def _below_sum(self, op: Op, target: Op, k: int, depth: int) -> bool:
         a, b = op.operands
         (a_low, a_high), (b_low, b_high) = self.interval(a), self.interval(b)
-        limits = whole(_scalar(op))
+        limits = whole(scalar_type(op))
         if op.opdef is ops.SUB:
             fits = limits[0] <= a_low - b_high and a_high - b_low <= limits[1]
             return fits and self._below_in(a, target, k + b_low, depth)
@@ -346,11 +346,6 @@ class Facts:
         )
         positive = self.interval(a)[0] >= 0 and self.interval(c)[0] > 0
         return same and positive and self._below_in(a, target, k, depth)
-
-
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
 
 
 def _is_zero(op: Op) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from cubepy.ir.opdef import Attrs, AttrValue, OpDef
-from cubepy.ir.types import VOID, Type
+from cubepy.ir.types import VOID, Scalar, Type
 from cubepy.location import UNKNOWN, Loc
 from cubepy.records import dataclass, field, fields
 
@@ -24,6 +24,7 @@ __all__ = [
     "Op",
     "Region",
     "freeze_attrs",
+    "scalar_type",
     "walk",
 ]
 
@@ -83,6 +84,12 @@ class Op:
 _set_opdef, _set_operands, _set_type, _set_attrs, _set_regions, _set_loc, _set_name = (
     vars(Op)[each.name].__set__ for each in fields(Op)
 )
+
+
+def scalar_type(op: Op) -> Scalar:
+    """The type of an op known to be a scalar."""
+    assert isinstance(op.type, Scalar)
+    return op.type
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from cubepy.ir import ops
 from cubepy.ir.facts import Facts
 from cubepy.ir.intervals import Interval, union, whole
-from cubepy.ir.nodes import Kernel, Op, Region
+from cubepy.ir.nodes import Kernel, Op, Region, scalar_type
 from cubepy.ir.opdef import Trait
 from cubepy.ir.types import (
     BOOL,
@@ -22,7 +22,6 @@ from cubepy.ir.types import (
     INTEGERS,
     MemoryType,
     PrivateType,
-    Scalar,
     SharedType,
     SlotType,
 )
@@ -206,7 +205,7 @@ class _Walk:
 
     def _note(self, op: Op) -> None:
         found = self.facts.interval(op)
-        if found != whole(_scalar(op)):
+        if found != whole(scalar_type(op)):
             self.ranges.intervals[op] = found
         else:
             self.ranges.intervals.pop(op, None)
@@ -384,7 +383,7 @@ class _Walk:
         self._note(variable)
 
     def _note_base(self, variable: Op) -> None:
-        self.facts.base[variable] = whole(_scalar(variable))
+        self.facts.base[variable] = whole(scalar_type(variable))
 
     def _exit(self, op: Op) -> None:
         if op.opdef is ops.BREAK:
@@ -481,8 +480,3 @@ def _integer_stores(region: Region, found: dict[Region, frozenset[Op]]) -> froze
 
 def _is_integer(op: Op | None) -> bool:
     return op is not None and op.type in INTEGERS
-
-
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type

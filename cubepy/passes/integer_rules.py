@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cubepy.ir import INTEGERS, Op, OpDef, Rewriter, Rule, Scalar, ops
+from cubepy.ir import INTEGERS, Op, OpDef, Rewriter, Rule, Scalar, ops, scalar_type
 from cubepy.passes.fold_constants import constant
 
 __all__ = ["INTEGER_RULES"]
@@ -24,14 +24,9 @@ def _integer(op: Op) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _sum(base: Op, offset: int, like: Op, rewriter: Rewriter) -> Op:
     """`base + offset`."""
-    type = _scalar(like)
+    type = scalar_type(like)
     offset = _wrapped(type, offset)
     if offset == 0:
         return base
@@ -67,7 +62,7 @@ def _sub(op: Op, rewriter: Rewriter) -> Op:
     lhs, rhs = op.operands
     value = _integer(rhs)
     if lhs is rhs:
-        return rewriter.const(_scalar(op), 0, op)
+        return rewriter.const(scalar_type(op), 0, op)
     if value is not None:
         base, offset = _offset(lhs)
         if value == 0 or base is not lhs:
@@ -76,7 +71,7 @@ def _sub(op: Op, rewriter: Rewriter) -> Op:
         return lhs.operands[1 - lhs.operands.index(rhs)]  # (x + y) - y
     left, right = _offset(lhs), _offset(rhs)
     if left[0] is right[0]:
-        return rewriter.const(_scalar(op), _wrapped(_scalar(op), left[1] - right[1]), op)
+        return rewriter.const(scalar_type(op), _wrapped(scalar_type(op), left[1] - right[1]), op)
     return op
 
 
@@ -90,8 +85,8 @@ def _mul(op: Op, rewriter: Rewriter) -> Op:
     if lhs.opdef is ops.MUL:
         inner = _integer(lhs.operands[1])
         if inner is not None:
-            product = _wrapped(_scalar(op), inner * value)
-            factor = rewriter.const(_scalar(op), product, op)
+            product = _wrapped(scalar_type(op), inner * value)
+            factor = rewriter.const(scalar_type(op), product, op)
             return rewriter.emit(ops.MUL, lhs.operands[0], factor, like=op)
     return op
 
@@ -99,13 +94,13 @@ def _mul(op: Op, rewriter: Rewriter) -> Op:
 def _divide(op: Op, rewriter: Rewriter) -> Op:
     value = _integer(op.operands[1])
     if value in (0, 1):
-        return op.operands[0] if value else rewriter.const(_scalar(op), 0, op)
+        return op.operands[0] if value else rewriter.const(scalar_type(op), 0, op)
     return op
 
 
 def _remainder(op: Op, rewriter: Rewriter) -> Op:
     value = _integer(op.operands[1])
-    return rewriter.const(_scalar(op), 0, op) if value in (0, 1) else op
+    return rewriter.const(scalar_type(op), 0, op) if value in (0, 1) else op
 
 
 def _shift(op: Op, rewriter: Rewriter) -> Op:

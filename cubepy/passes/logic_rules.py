@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cubepy.ir import BOOL, FLOATS, Op, OpDef, Rewriter, Rule, Scalar, ops
+from cubepy.ir import BOOL, FLOATS, Op, OpDef, Rewriter, Rule, Scalar, ops, scalar_type
 from cubepy.passes.fold_constants import constant
 
 __all__ = ["LOGIC_RULES", "opposite"]
@@ -31,11 +31,6 @@ def opposite(op: Op) -> OpDef | None:
     if op.opdef in _OPPOSITES and op.operands[0].type not in FLOATS:
         return _OPPOSITES[op.opdef]
     return None
-
-
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
 
 
 def _all_ones(type: Scalar) -> int:
@@ -77,7 +72,7 @@ def _and(op: Op, rewriter: Rewriter) -> Op:
     value = constant(rhs)
     if value == 0:
         return rhs
-    if value is not None and value == _all_ones(_scalar(op)):
+    if value is not None and value == _all_ones(scalar_type(op)):
         return lhs
     return _constants_right(op, rewriter)
 
@@ -89,7 +84,7 @@ def _or(op: Op, rewriter: Rewriter) -> Op:
     value = constant(rhs)
     if value == 0:
         return lhs
-    if value is not None and value == _all_ones(_scalar(op)):
+    if value is not None and value == _all_ones(scalar_type(op)):
         return rhs
     return _constants_right(op, rewriter)
 
@@ -97,11 +92,11 @@ def _or(op: Op, rewriter: Rewriter) -> Op:
 def _xor(op: Op, rewriter: Rewriter) -> Op:
     lhs, rhs = op.operands
     if lhs is rhs:
-        return rewriter.const(_scalar(op), 0, op)
+        return rewriter.const(scalar_type(op), 0, op)
     value = constant(rhs)
     if value == 0:
         return lhs
-    if value is not None and value == _all_ones(_scalar(op)):
+    if value is not None and value == _all_ones(scalar_type(op)):
         return rewriter.emit(ops.BIT_NOT, lhs, like=op)
     return _constants_right(op, rewriter)
 
@@ -152,9 +147,9 @@ def _cast(op: Op, rewriter: Rewriter) -> Op:
     inner = op.operands[0]
     if inner.type == op.type:
         return inner
-    widened = inner.opdef is ops.CAST and _holds(_scalar(inner), _scalar(inner.operands[0]))
+    widened = inner.opdef is ops.CAST and _holds(scalar_type(inner), scalar_type(inner.operands[0]))
     if widened:  # a cast of what an earlier cast widened without loss
-        return rewriter.emit(ops.CAST, inner.operands[0], like=op, attrs={"to": _scalar(op)})
+        return rewriter.emit(ops.CAST, inner.operands[0], like=op, attrs={"to": scalar_type(op)})
     return op
 
 
@@ -168,7 +163,7 @@ def _holds(wide: Scalar, narrow: Scalar) -> bool:
 def _bitcast(op: Op, rewriter: Rewriter) -> Op:
     inner = op.operands[0]
     if inner.opdef is ops.BITCAST:
-        return rewriter.emit(ops.BITCAST, inner.operands[0], like=op, attrs={"to": _scalar(op)})
+        return rewriter.emit(ops.BITCAST, inner.operands[0], like=op, attrs={"to": scalar_type(op)})
     return inner if inner.type == op.type else op
 
 

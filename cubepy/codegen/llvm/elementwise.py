@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from cubepy.codegen.llvm import conversions, division
 from cubepy.codegen.llvm.lanes import Lanes
-from cubepy.ir import BF16, BOOL, F16, F32, Op, Scalar
+from cubepy.ir import BF16, BOOL, F16, F32, Op, Scalar, scalar_type
 from cubepy.records import dataclass
 
 __all__ = ["ELEMENTWISE", "FAST"]
@@ -26,17 +26,6 @@ Emit = Callable[[Lanes, Op, Sequence[str]], str]
 ELEMENTWISE: dict[str, Emit] = {}
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
-def _operand_scalar(op: Op, number: int = 0) -> Scalar:
-    scalar = op.operands[number].type
-    assert isinstance(scalar, Scalar)
-    return scalar
-
-
 @dataclass(frozen=True, slots=True)
 class _Through:
     """Runs a float emission for bf16 in f32 with one rounding back; other types as they are.
@@ -48,7 +37,7 @@ class _Through:
     several_steps: bool = False
 
     def __call__(self, lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-        scalar = _operand_scalar(op, len(op.operands) - 1)
+        scalar = scalar_type(op.operands[-1])
         if scalar is not BF16 and not (scalar is F16 and self.several_steps):
             return self.emit(lanes, scalar, args)
         wide = [conversions.cast(lanes, scalar, F32, arg) for arg in args]
@@ -192,7 +181,7 @@ _saturating("saturating_sub", "sub")
 
 
 def _fma(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-    scalar = _scalar(op)
+    scalar = scalar_type(op)
     if scalar not in (F16, BF16):
         return lanes.call("fma", scalar, *args)
     return conversions.half_fma(lanes, scalar, args)
@@ -253,12 +242,12 @@ def _isfinite(lanes: Lanes, scalar: Scalar, args: Sequence[str]) -> str:
 
 
 def _select(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-    return lanes.select(args[0], _scalar(op), args[1], args[2])
+    return lanes.select(args[0], scalar_type(op), args[1], args[2])
 
 
 def _shift(name: str) -> Emit:
     def emit(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-        scalar, counter = _scalar(op), _operand_scalar(op, 1)
+        scalar, counter = scalar_type(op), scalar_type(op.operands[1])
         opcode = "shl" if name == "shl" else ("ashr" if scalar.is_signed else "lshr")
         count, large = _shift_count(lanes, op, scalar, counter, args[1])
         if large == "":
@@ -298,11 +287,11 @@ ELEMENTWISE["shr"] = _shift("shr")
 
 
 def _cast(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-    return conversions.cast(lanes, _operand_scalar(op), _scalar(op), args[0])
+    return conversions.cast(lanes, scalar_type(op.operands[0]), scalar_type(op), args[0])
 
 
 def _bitcast(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-    return lanes.bitcast(_operand_scalar(op), _scalar(op), args[0])
+    return lanes.bitcast(scalar_type(op.operands[0]), scalar_type(op), args[0])
 
 
 ELEMENTWISE["cast"] = _cast
@@ -323,7 +312,7 @@ for _name in ("floor_div", "floor_mod", "trunc_div", "trunc_rem", "fmod"):
 
 
 def _pow_integer(lanes: Lanes, op: Op, args: Sequence[str]) -> str:
-    return division.power(lanes, _scalar(op), _operand_scalar(op, 1), args[0], args[1])
+    return division.power(lanes, scalar_type(op), scalar_type(op.operands[1]), args[0], args[1])
 
 
 ELEMENTWISE["pow_integer"] = _pow_integer

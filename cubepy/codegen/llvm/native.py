@@ -8,7 +8,7 @@ from cubepy.codegen.llvm.gang import Gang
 from cubepy.codegen.llvm.lane_loop import each_lane, spill
 from cubepy.codegen.llvm.lanes import Lanes
 from cubepy.codegen.llvm.types import register_type
-from cubepy.ir import BOOL, Op, Scalar, ops
+from cubepy.ir import BOOL, Op, Scalar, ops, scalar_type
 from cubepy.ir.analyses import UNIFORM
 
 __all__ = ["emit_intrinsic"]
@@ -33,11 +33,6 @@ def emit_intrinsic(gang: Gang, op: Op) -> None:
         )
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 # ── functions of LLVM ───────────────────────────────────────────────────────────────────────────
 
 
@@ -52,12 +47,12 @@ def _function(lanes: Lanes, op: Op, names: Sequence[str]) -> str:
     """
     types, arguments = [], []
     for operand, name in zip(op.operands, names, strict=True):
-        scalar = _scalar(operand)
+        scalar = scalar_type(operand)
         flag = scalar is BOOL and operand.opdef is ops.CONST
         types.append("i1" if flag else lanes.type(scalar))
         arguments.append(f"i1 {_flag(operand)}" if flag else f"{lanes.type(scalar)} {name}")
-    name = f"{op.attrs['template']}.{lanes.suffix(_scalar(op.operands[0]))}"
-    result = lanes.type(_scalar(op))
+    name = f"{op.attrs['template']}.{lanes.suffix(scalar_type(op.operands[0]))}"
+    result = lanes.type(scalar_type(op))
     lanes.declared[name] = f"declare {result} @{name}({', '.join(types)})"
     return lanes.w.value(f"call {result} @{name}({', '.join(arguments)})")
 
@@ -78,10 +73,10 @@ def _quoted(text: str) -> str:
 def _assembly(gang: Gang, op: Op, names: Sequence[str]) -> str:
     template, constraints = (_quoted(str(op.attrs[name])) for name in ("template", "constraints"))
     arguments = ", ".join(
-        f"{register_type(_scalar(operand))} {name}"
+        f"{register_type(scalar_type(operand))} {name}"
         for operand, name in zip(op.operands, names, strict=True)
     )
-    result = register_type(_scalar(op))
+    result = register_type(scalar_type(op))
     return gang.w.value(f'call {result} asm "{template}", "{constraints}"({arguments})')
 
 
@@ -89,18 +84,20 @@ def _lane_by_lane(gang: Gang, op: Op) -> tuple[str, ...]:
     results = []
     for part, mask in enumerate(gang.mask_parts(gang.mask)):
         cells = [_cell(gang, operand, part) for operand in op.operands]
-        type = _in_memory(_scalar(op))
+        type = _in_memory(scalar_type(op))
         output = gang.module.alloca(f"[{gang.layout.lanes} x {type}]")
 
         def act(lane: str, cells: list[str] = cells, output: str = output) -> None:
-            names = [_take(gang, _scalar(operand), cell, lane)
+            names = [_take(gang, scalar_type(operand), cell, lane)
                      for operand, cell in zip(op.operands, cells, strict=True)]  # fmt: skip
-            _put(gang, _scalar(op), output, lane, _assembly(gang, op, names))
+            _put(gang, scalar_type(op), output, lane, _assembly(gang, op, names))
 
         each_lane(gang, mask, act)
         vector = f"<{gang.layout.lanes} x {type}>"
         loaded = gang.w.value(f"load {vector}, ptr {output}, align 64")
-        results.append(_as_register(gang, _scalar(op), gang.w.value(f"freeze {vector} {loaded}")))
+        results.append(
+            _as_register(gang, scalar_type(op), gang.w.value(f"freeze {vector} {loaded}"))
+        )
     return tuple(results)
 
 
@@ -110,7 +107,7 @@ def _in_memory(scalar: Scalar) -> str:
 
 
 def _cell(gang: Gang, operand: Op, part: int) -> str:
-    scalar, vector = _scalar(operand), gang.vectors(operand)[part]
+    scalar, vector = scalar_type(operand), gang.vectors(operand)[part]
     if scalar is BOOL:
         vector = gang.w.value(f"zext {gang.mask_type} {vector} to {gang.vec.integer(8)}")
     return spill(gang, vector, f"<{gang.layout.lanes} x {_in_memory(scalar)}>")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from cubepy.codegen.llvm.gang import Gang, Module
 from cubepy.codegen.llvm.lane_loop import each_lane, spill
 from cubepy.codegen.llvm.types import register_type
-from cubepy.ir import BOOL, INDEX, Op, Scalar
+from cubepy.ir import BOOL, INDEX, Op, scalar_type
 from cubepy.target import Fault, FaultKind, Print, WordKind, reports
 
 __all__ = ["emit_assert", "emit_check", "emit_print", "lowest", "report_outside", "report_text"]
@@ -154,7 +154,7 @@ def emit_assert(gang: Gang, op: Op) -> None:
     module.faults.append(
         Fault(
             kind=FaultKind.ASSERTION, text=str(op.attrs["text"]), loc=op.loc,
-            types=tuple(_scalar(value) for value in values),
+            types=tuple(scalar_type(value) for value in values),
         )
     )  # fmt: skip
     number, block = len(module.faults), module.word(WordKind.REPORT)
@@ -200,7 +200,7 @@ def lowest(gang: Gang, vectors: Sequence[str], mask: tuple[str, ...], some: Sequ
 def emit_print(gang: Gang, op: Op) -> None:
     """`print`: one record for every lane that is on."""
     module, w = gang.module, gang.w
-    types = tuple(_scalar(value) for value in op.operands)
+    types = tuple(scalar_type(value) for value in op.operands)
     module.prints.append(Print(text=str(op.attrs["text"]), types=types))
     number, block = len(module.prints), module.word(WordKind.REPORT)
     size = reports.PRINT_HEAD + len(types)
@@ -231,11 +231,6 @@ def emit_print(gang: Gang, op: Op) -> None:
 # ── places and words ────────────────────────────────────────────────────────────────────────────
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _place(gang: Gang, lane: str) -> tuple[str, str, str]:
     """The three words for the unit of a lane, counted over all parts."""
     place = gang.place
@@ -259,7 +254,7 @@ def _lane_numbers(gang: Gang) -> list[str]:
 
 def _words(gang: Gang, op: Op) -> tuple[str, ...]:
     """A value's bits, in the low bits of an i64 for each lane."""
-    scalar, wide = _scalar(op), gang.vec.integer(64)
+    scalar, wide = scalar_type(op), gang.vec.integer(64)
     bits = 1 if scalar is BOOL else scalar.bits
     narrow, register = gang.vec.integer(bits), gang.vec.type(scalar)
     words = []

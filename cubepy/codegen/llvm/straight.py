@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from cubepy.codegen.llvm.along import floored
 from cubepy.codegen.llvm.gang import Gang
-from cubepy.ir import Kernel, Op, Region, Scalar, Trait, ops, walk
+from cubepy.ir import Kernel, Op, Region, Scalar, Trait, ops, scalar_type, walk
 from cubepy.ir.analyses import FOLLOWED, Uniformity, subscripts
 
 __all__ = ["emit_straight", "straight_ops"]
@@ -111,7 +111,7 @@ def emit_straight(gang: Gang, op: Op) -> bool:
 def _divided(gang: Gang, op: Op) -> None:
     """One quotient for the gang, if its units end before the next multiple of the divisor."""
     one, (left, right) = gang.one, op.operands
-    scalar, divisor = _scalar(op), gang.scalar(right)
+    scalar, divisor = scalar_type(op), gang.scalar(right)
     first, last = _ends(gang, left)
     above = one.call("smax", scalar, divisor, "1")  # what it is where the gang goes on
     quotient, remainder = floored(one, scalar, first, above)
@@ -131,7 +131,7 @@ def _divided(gang: Gang, op: Op) -> None:
 
 def _unlimited(gang: Gang, op: Op, number: int) -> None:
     """The operand that rises or falls, if all its units keep to the limit that the other is."""
-    one, scalar, rising = gang.one, _scalar(op), op.operands[number]
+    one, scalar, rising = gang.one, scalar_type(op), op.operands[number]
     first, last = _ends(gang, rising)
     falls = gang.values[rising].shape.stride < 0
     upper = op.opdef is ops.MIN
@@ -148,7 +148,7 @@ def _ends(gang: Gang, op: Op) -> tuple[str, str]:
     """The first and the last unit's value, once shown to be so: parts follow each other, and none
     wraps around.
     """
-    one, layout, scalar = gang.one, gang.layout, _scalar(op)
+    one, layout, scalar = gang.one, gang.layout, scalar_type(op)
     stride, bases = gang.values[op].shape.stride, gang.bases(op)
     first = bases[0]
     last = one.instruction("add", scalar, first, str((layout.width - 1) * stride))
@@ -168,9 +168,3 @@ def _go_on_if(gang: Gang, *tests: str) -> None:
     (on,) = gang.fresh_labels("straight")
     w.branch(total, on, gang.retreat, likely=True)
     gang.begin(on)
-
-
-def _scalar(op: Op) -> Scalar:
-    scalar = op.type
-    assert isinstance(scalar, Scalar)
-    return scalar

@@ -22,7 +22,7 @@ from cubepy.codegen.structured import (
     shift_of_floored,
     unary,
 )
-from cubepy.ir import BOOL, F32, F64, I32, NARROW, U32, U64, Op, Scalar
+from cubepy.ir import BOOL, F32, F64, I32, NARROW, U32, U64, Op, Scalar, scalar_type
 
 if TYPE_CHECKING:
     from cubepy.codegen.opencl.kernel import OpenclKernel
@@ -35,13 +35,6 @@ Emit = Callable[["OpenclKernel", Body, Op, Operands], Expression]
 OnFloats = Callable[["OpenclKernel", Scalar, Operands], Expression]
 VALUES: dict[str, Emit] = {}
 _WORD = U32
-
-
-def scalar_of(op: Op, number: int | None = None) -> Scalar:
-    """The type of an op, or of an operand."""
-    scalar = op.type if number is None else op.operands[number].type
-    assert isinstance(scalar, Scalar)
-    return scalar
 
 
 def _plain(scalar: Scalar, value: Expression) -> Expression:
@@ -57,7 +50,7 @@ def choose(condition: Expression, a: Expression, b: Expression) -> Expression:
 
 def _through_f32(kernel: OpenclKernel, op: Op, operands: Operands, emit: OnFloats) -> Expression:
     """A float op; halves are widened, and the result is rounded once."""
-    scalar = scalar_of(op, len(op.operands) - 1)
+    scalar = scalar_type(op.operands[-1])
     if not is_half(scalar):
         return emit(kernel, scalar, operands)
     wide = [widen(kernel.prelude, scalar, operand) for operand in operands]
@@ -70,7 +63,7 @@ def _through_f32(kernel: OpenclKernel, op: Op, operands: Operands, emit: OnFloat
 
 def _arithmetic(symbol: str) -> Emit:
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        scalar = scalar_of(op)
+        scalar = scalar_type(op)
         if scalar.is_float:
             return _through_f32(
                 kernel, op, operands, lambda kernel, scalar, given: binary(symbol, *given)
@@ -82,7 +75,7 @@ def _arithmetic(symbol: str) -> Emit:
 
 def wrapped(body: Body, op: Op, symbol: str, operands: Operands) -> Expression:
     """A sum, difference or product of integers, modulo the width."""
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     if scalar.bits < 32:
         first = _plain(_WORD, operands[0]) if symbol == "*" else operands[0]
         return _plain(scalar, binary(symbol, first, operands[1]))
@@ -103,7 +96,7 @@ def _stays_inside(body: Body, op: Op, symbol: str) -> bool:
         "-": (low - most, high - least),
         "*": _products(low, high, least, most),
     }[symbol]
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     return scalar.minimum <= reached[0] and reached[1] <= scalar.maximum
 
 
@@ -141,7 +134,7 @@ def _by_kind(integer: Emit, floating: OnFloats) -> Emit:
     on_floats = _floats(floating)
 
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        kind = on_floats if scalar_of(op, 0).is_float else integer
+        kind = on_floats if scalar_type(op.operands[0]).is_float else integer
         return kind(kernel, body, op, operands)
 
     return emit
@@ -149,7 +142,7 @@ def _by_kind(integer: Emit, floating: OnFloats) -> Emit:
 
 def _integer_helper(name: str) -> Emit:
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        return call(kernel.prelude.need(name, scalar_of(op, 0)), *operands)
+        return call(kernel.prelude.need(name, scalar_type(op.operands[0])), *operands)
 
     return emit
 
@@ -164,12 +157,12 @@ def _division(name: str) -> Emit:
         if shift is not None and kind == "quotient":
             return binary(">>", operands[0], primary(str(shift)))
         if shift is not None:
-            return binary("&", operands[0], literal(scalar_of(op), (1 << shift) - 1))
+            return binary("&", operands[0], literal(scalar_type(op), (1 << shift) - 1))
         if NARROW not in op.attrs:
             return general(kernel, body, op, operands)
         doubles = "_by_doubles" if kernel.features.divides_by_doubles else ""
         function = kernel.prelude.need_other(kind + doubles)
-        return _plain(scalar_of(op), call(function, *(_plain(I32, each) for each in operands)))
+        return _plain(scalar_type(op), call(function, *(_plain(I32, each) for each in operands)))
 
     return emit
 
@@ -178,7 +171,7 @@ def _integer_function(name: str) -> Emit:
     """A function that OpenCL C has for every integer type."""
 
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        scalar = scalar_of(op, 0)
+        scalar = scalar_type(op.operands[0])
         made = call(name, *(typed(scalar, operand) for operand in operands))
         return _plain(scalar, made) if name == "abs" and scalar.is_signed else made
 
@@ -186,7 +179,7 @@ def _integer_function(name: str) -> Emit:
 
 
 def _negate(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     if is_half(scalar):
         return _plain(scalar, binary("^", operands[0], primary("0x8000")))
     if scalar.is_float:
@@ -196,7 +189,7 @@ def _negate(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Exp
 
 
 def _absolute(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     if is_half(scalar):
         return _plain(scalar, binary("&", operands[0], primary("0x7fff")))
     if scalar.is_float:
@@ -205,15 +198,15 @@ def _absolute(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> E
 
 
 def _copy_sign(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    if not is_half(scalar_of(op)):
+    if not is_half(scalar_type(op)):
         return call("copysign", *operands)
     size = binary("&", operands[0], primary("0x7fff"))
     sign = binary("&", operands[1], primary("0x8000"))
-    return _plain(scalar_of(op), binary("|", size, sign))
+    return _plain(scalar_type(op), binary("|", size, sign))
 
 
 def _fused(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     if not is_half(scalar):
         return call("fma", *operands)
     prelude = kernel.prelude
@@ -222,8 +215,8 @@ def _fused(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expr
 
 
 def _power(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    signed = scalar_of(op, 1).is_signed
-    name = kernel.prelude.need("power_signed" if signed else "power", scalar_of(op))
+    signed = scalar_type(op.operands[1]).is_signed
+    name = kernel.prelude.need("power_signed" if signed else "power", scalar_type(op))
     return call(name, *operands)
 
 
@@ -262,7 +255,7 @@ def _bitwise(symbol: str) -> Emit:
 
 
 def _complement(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     if scalar is BOOL:
         return unary("!", operands[0])
     inverse = unary("~", operands[0])
@@ -271,7 +264,7 @@ def _complement(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) ->
 
 def _shift(name: str, symbol: str) -> Emit:
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        scalar, counter = scalar_of(op), scalar_of(op, 1)
+        scalar, counter = scalar_type(op), scalar_type(op.operands[1])
         count = op.operands[1].attrs.get("value")
         if isinstance(count, int) and 0 <= count < scalar.bits:
             value = operands[0]
@@ -286,7 +279,7 @@ def _shift(name: str, symbol: str) -> Emit:
 
 
 def _rotate_right(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    scalar = scalar_of(op)
+    scalar = scalar_type(op)
     word = _WORD if scalar.bits < 64 else U64
     back = _plain(scalar, binary("-", primary("0"), _plain(word, operands[1])))
     return call("rotate", typed(scalar, operands[0]), back)
@@ -311,7 +304,7 @@ def _comparison(symbol: str) -> Emit:
     floating = _floats(lambda kernel, scalar, operands: binary(symbol, *operands))
 
     def emit(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-        if is_half(scalar_of(op, 0)):
+        if is_half(scalar_type(op.operands[0])):
             return floating(kernel, body, op, operands)
         return binary(symbol, *operands)
 
@@ -323,11 +316,11 @@ def _select(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Exp
 
 
 def _cast(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    return cast(kernel.prelude, scalar_of(op, 0), scalar_of(op), operands[0])
+    return cast(kernel.prelude, scalar_type(op.operands[0]), scalar_type(op), operands[0])
 
 
 def _bitcast(kernel: OpenclKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    return bitcast(scalar_of(op, 0), scalar_of(op), operands[0])
+    return bitcast(scalar_type(op.operands[0]), scalar_type(op), operands[0])
 
 
 for _name, _symbol in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),

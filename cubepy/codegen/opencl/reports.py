@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cubepy.codegen.opencl.conversions import bitcast
 from cubepy.codegen.opencl.memory import Memory
 from cubepy.codegen.structured import HELPER, Body, Expression, primary, unary
-from cubepy.ir import BOOL, SCALARS, Op, Scalar
+from cubepy.ir import BOOL, SCALARS, Op, scalar_type
 from cubepy.target import Fault, FaultKind, Print, reports
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def emit_check(kernel: OpenclKernel, body: Body, op: Op) -> None:
 def emit_assert(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """Report the unit, and the values its text speaks of, where the condition does not hold."""
     condition, *values = op.operands
-    types = tuple(_scalar(value) for value in values)
+    types = tuple(scalar_type(value) for value in values)
     text = str(op.attrs["text"])
     kernel.faults.append(Fault(kind=FaultKind.ASSERTION, text=text, loc=op.loc, types=types))
     kernel.prelude.add("claim", _CLAIM)
@@ -101,7 +101,7 @@ def emit_assert(kernel: OpenclKernel, body: Body, op: Op) -> None:
 
 def emit_print(kernel: OpenclKernel, body: Body, op: Op) -> None:
     """Append a record of the values, if there is room for it."""
-    types = tuple(_scalar(value) for value in op.operands)
+    types = tuple(scalar_type(value) for value in op.operands)
     kernel.prints.append(Print(text=str(op.attrs["text"]), types=types))
     kernel.prelude.add("print", _PRINT)
     size = reports.PRINT_HEAD + len(types)
@@ -118,11 +118,6 @@ def emit_print(kernel: OpenclKernel, body: Body, op: Op) -> None:
     body.writer.close()
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _place(kernel: OpenclKernel) -> str:
     """CUBE_POS and UNIT_POS."""
     return ", ".join(kernel.positions.expression(name).text for name in ("cube_pos", "unit_pos"))
@@ -130,7 +125,7 @@ def _place(kernel: OpenclKernel) -> str:
 
 def _word(op: Op, value: Expression) -> Expression:
     """The bits of a value in the low bits of a word."""
-    scalar = _scalar(op)
+    scalar = scalar_type(op)
     if scalar is not BOOL:
         value = bitcast(scalar, SCALARS[f"u{scalar.bits}"], value)
     return primary(f"(long)(ulong){value.within(primary('').binding)}", value)

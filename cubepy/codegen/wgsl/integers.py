@@ -20,7 +20,7 @@ from cubepy.codegen.structured import (
 from cubepy.codegen.wgsl.conversions import helper, invoked, low_word, moved, wrapped
 from cubepy.codegen.wgsl.narrow import MODULAR
 from cubepy.codegen.wgsl.types import Machine, is_wide, literal
-from cubepy.ir import Op, Scalar
+from cubepy.ir import Op, Scalar, scalar_type
 from cubepy.target import Topic
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _SECOND_APART = frozenset({"shl", "shr", "pow_integer"})  # its type is another
 def integer_op(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expression:
     """An op whose first operand is an integer."""
     name = op.opdef.name
-    scalar = _scalar(op.operands[0])
+    scalar = scalar_type(op.operands[0])
     wanted = kernel.machine(op)
     on = _chosen(kernel, op, scalar)
     own = op.operands[:1] if name in _SECOND_APART else op.operands
@@ -78,11 +78,6 @@ def _chosen(kernel: WgslKernel, op: Op, scalar: Scalar) -> Machine:
     return Machine.I32 if fits and name in _ON_WORDS else Machine.PAIR
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _may_leave(name: str) -> bool:
     """Whether a result on words may be outside of a narrower type."""
     return name not in {"floor_mod", "trunc_rem", "sign", "min", "max", "bit_and", "bit_or",
@@ -113,7 +108,7 @@ def _divided(symbol: str, signed: str, unsigned: str) -> Emit:
         if shift is not None and symbol == "/":
             return binary(">>", given[0], primary(f"{shift}u"))
         if shift is not None:
-            return binary("&", given[0], literal(_scalar(op), (1 << shift) - 1, on))
+            return binary("&", given[0], literal(scalar_type(op), (1 << shift) - 1, on))
         above, below = (body.bounds(operand) for operand in op.operands)
         positive = below is not None and below[0] > 0
         if positive and (on is Machine.U32 or (above is not None and above[0] >= 0)):
@@ -140,7 +135,7 @@ def _sign(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) 
 
 
 def _high(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) -> Expression:
-    bits = _scalar(op).bits
+    bits = scalar_type(op).bits
     if bits < 32:
         return binary(">>", binary("*", *given), primary(f"{bits}u"))
     return helper(kernel.prelude, f"cb_mul_hi_{on.value}", *given)
@@ -148,7 +143,7 @@ def _high(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) 
 
 def _bits_of(op: Op, on: Machine, value: Expression) -> Expression:
     """The bits of a word as a u32, zeros above those of the type."""
-    scalar = _scalar(op.operands[0])
+    scalar = scalar_type(op.operands[0])
     word = low_word(on, Machine.U32, value)
     if scalar.bits == 32 or on is Machine.U32:
         return word
@@ -159,7 +154,7 @@ def _counted(text: str) -> Emit:
     """A count of bits: an expression of `{}`, the bits, and `{0}`, the width."""
 
     def emit(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) -> Expression:
-        width = _scalar(op.operands[0]).bits
+        width = scalar_type(op.operands[0]).bits
         bits = _bits_of(op, on, given[0])
         count = primary(text.format(bits=bits, width=width, above=32 - width), bits)
         count = call("min", count, primary(f"{width}u")) if text.startswith("countT") else count
@@ -181,7 +176,7 @@ def shift_count(kernel: WgslKernel, op: Op, value: Expression) -> Expression:
 def _shifted(symbol: str, name: str) -> Emit:
     def emit(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) -> Expression:
         known = op.operands[1].attrs.get("value")
-        if isinstance(known, int) and 0 <= known < min(32, _scalar(op).bits):
+        if isinstance(known, int) and 0 <= known < min(32, scalar_type(op).bits):
             return binary(symbol, given[0], primary(f"{known}u"))
         count = shift_count(kernel, op.operands[1], given[1])
         return helper(kernel.prelude, f"cb_{name}_{on.value}", given[0], count)
@@ -196,7 +191,7 @@ def _exponent(kernel: WgslKernel, op: Op, value: Expression) -> Expression:
 def _power(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) -> Expression:
     exponent = _exponent(kernel, op.operands[1], given[1])
     names = {Machine.I32: "cb_power_i32", Machine.U32: "cb_power_of_u32"}
-    name = names[on] if _scalar(op.operands[1]).is_signed else "cb_power_u32"
+    name = names[on] if scalar_type(op.operands[1]).is_signed else "cb_power_u32"
     if name == "cb_power_u32" and on is Machine.I32:
         base = low_word(Machine.I32, Machine.U32, given[0])
         return call("i32", helper(kernel.prelude, name, base, exponent))
@@ -239,7 +234,7 @@ WORDS: Mapping[str, Emit] = {
 
 
 def _kind(op: Op) -> str:
-    return "i64" if _scalar(op.operands[0]).is_signed else "u64"
+    return "i64" if scalar_type(op.operands[0]).is_signed else "u64"
 
 
 def _by_sign(name: str, unsigned: str = "") -> Emit:
@@ -281,7 +276,7 @@ def _pair_absolute(
 
 def _pair_power(kernel: WgslKernel, body: Body, op: Op, on: Machine, given: Operands) -> Expression:
     exponent = _exponent(kernel, op.operands[1], given[1])
-    signed = _scalar(op.operands[1]).is_signed
+    signed = scalar_type(op.operands[1]).is_signed
     names = {"i64": "cb_power_i64", "u64": "cb_power_of_u64"}
     name = names[_kind(op)] if signed else "cb_power_64"
     return helper(kernel.prelude, name, given[0], exponent)

@@ -13,7 +13,7 @@ from cubepy.codegen.structured import Body, Expression, binary, unary
 from cubepy.codegen.wgsl.conversions import bitcast, cast, invoked, moved
 from cubepy.codegen.wgsl.floats import FLOATS, float_op
 from cubepy.codegen.wgsl.integers import INTEGERS, integer_op
-from cubepy.ir import BOOL, Op, Scalar
+from cubepy.ir import BOOL, Op, scalar_type
 
 if TYPE_CHECKING:
     from cubepy.codegen.wgsl.kernel import WgslKernel
@@ -25,13 +25,8 @@ Emit = Callable[["WgslKernel", Body, Op, Operands], Expression]
 _LOGIC = {"bit_and": "&", "bit_or": "|", "bit_xor": "!=", "eq": "==", "ne": "!="}
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _by_kind(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    scalar, name = _scalar(op.operands[0]), op.opdef.name
+    scalar, name = scalar_type(op.operands[0]), op.opdef.name
     if scalar is BOOL:
         return unary("!", operands[0]) if name == "bit_not" else binary(_LOGIC[name], *operands)
     kind = float_op if scalar.is_float else integer_op
@@ -48,27 +43,22 @@ def _select(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expre
     return invoked("select", no, yes, condition)
 
 
-def _cast(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    source = op.operands[0]
-    return cast(
-        kernel.prelude, _scalar(source), kernel.machine(source), _scalar(op), kernel.machine(op),
-        operands[0],
-    )  # fmt: skip
+def _converted(convert: Callable[..., Expression]) -> Emit:
+    """`convert(prelude, type, machine, new type, new machine, value)` as an op."""
 
+    def emit(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expression:
+        (source,), machine = op.operands, kernel.machine
+        before, after = (scalar_type(source), machine(source)), (scalar_type(op), machine(op))
+        return convert(kernel.prelude, *before, *after, operands[0])
 
-def _bitcast(kernel: WgslKernel, body: Body, op: Op, operands: Operands) -> Expression:
-    source = op.operands[0]
-    return bitcast(
-        kernel.prelude, _scalar(source), kernel.machine(source), _scalar(op), kernel.machine(op),
-        operands[0],
-    )  # fmt: skip
+    return emit
 
 
 VALUES: dict[str, Emit] = {
     **dict.fromkeys(sorted({*INTEGERS, *FLOATS}), _by_kind),
     "select": _select,
-    "cast": _cast,
-    "bitcast": _bitcast,
+    "cast": _converted(cast),
+    "bitcast": _converted(bitcast),
 }
 
 

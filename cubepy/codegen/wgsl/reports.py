@@ -13,7 +13,7 @@ from cubepy.codegen.structured import HELPER, Body, Expression, primary, unary
 from cubepy.codegen.wgsl.conversions import as_bits, as_pair, moved
 from cubepy.codegen.wgsl.memory import Memory
 from cubepy.codegen.wgsl.types import Machine
-from cubepy.ir import Op, Scalar
+from cubepy.ir import Op, scalar_type
 from cubepy.target import Fault, FaultKind, Print, reports
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def emit_check(kernel: WgslKernel, body: Body, op: Op) -> None:
 def emit_assert(kernel: WgslKernel, body: Body, op: Op) -> None:
     """Report the unit, and the values its text speaks of, where the condition does not hold."""
     condition, *values = op.operands
-    types = tuple(_scalar(value) for value in values)
+    types = tuple(scalar_type(value) for value in values)
     text = str(op.attrs["text"])
     kernel.faults.append(Fault(kind=FaultKind.ASSERTION, text=text, loc=op.loc, types=types))
     need_claim(kernel)
@@ -138,7 +138,7 @@ def emit_assert(kernel: WgslKernel, body: Body, op: Op) -> None:
 
 def emit_print(kernel: WgslKernel, body: Body, op: Op) -> None:
     """Append a record of the values, if there is room for it."""
-    types = tuple(_scalar(value) for value in op.operands)
+    types = tuple(scalar_type(value) for value in op.operands)
     kernel.prints.append(Print(text=str(op.attrs["text"]), types=types))
     _need(kernel, "tell", "print")
     size = reports.PRINT_HEAD + len(types)
@@ -155,11 +155,6 @@ def emit_print(kernel: WgslKernel, body: Body, op: Op) -> None:
     body.writer.close()
 
 
-def _scalar(op: Op) -> Scalar:
-    assert isinstance(op.type, Scalar)
-    return op.type
-
-
 def _place(kernel: WgslKernel) -> str:
     """CUBE_POS and UNIT_POS."""
     places = (kernel.positions.expression(name).text for name in ("cube_pos", "unit_pos"))
@@ -168,7 +163,7 @@ def _place(kernel: WgslKernel) -> str:
 
 def _word(kernel: WgslKernel, op: Op, value: Expression) -> Expression:
     """The bits of a value in the low bits of a word."""
-    scalar = _scalar(op)
+    scalar = scalar_type(op)
     if scalar.bits == 64:
         return as_pair(kernel.prelude, kernel.machine(op), value)
     return primary(f"vec2<u32>({as_bits(scalar, value)}, 0u)")
